@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes one file, report.html, of everything in src; with --tests, makes the unit tests ready to run.
+// Bundles everything in src into one file, report.html. With --tests, bundles the unit tests so that they can run.
 //   [ESBUILD=PROGRAM] node build.mjs [--out FOLDER] [--tests]
-// By the program esbuild, not by its package for Node.js: distributions have the one without the other.
+// Uses the program esbuild, because distributions have it without its package for Node.js.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const out = path.resolve(values.out ?? path.join(here, 'out'));
 const program = process.env.ESBUILD ?? path.join(here, 'node_modules', '.bin', 'esbuild');
 
 function esbuild(...options) {
-  const most = 64 << 20; // bytes that it prints
+  const most = 64 << 20; // maximum output of esbuild in bytes
   return execFileSync(program, ['--bundle', '--log-level=warning', ...options], { encoding: 'utf8', maxBuffer: most });
 }
 
@@ -26,7 +26,7 @@ function bundle(entry) {
     '--minify',
     '--format=iife',
     '--target=chrome100,firefox113,safari16.4',
-    '--charset=ascii', // the page shows hostile text, so its own code shall hold nothing that is not seen
+    '--charset=ascii', // the page shows untrusted text, so its own code must not contain invisible characters
     '--legal-comments=none',
   );
 }

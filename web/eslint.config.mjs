@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Run above this folder, so that the browser tests beside it are covered, too.
+// Run eslint in the parent folder, so that it also checks the browser tests in tests/web.
 import { fileURLToPath } from 'node:url';
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
@@ -38,7 +38,7 @@ export default tseslint.config(
         'error',
         { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: 'test' }] },
       ],
-      // Text of the trace never becomes HTML.
+      // These properties are forbidden, because text from a trace must never become HTML.
       'no-restricted-properties': [
         'error',
         ...['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'write'].map((property) => ({ property })),

@@ -46,7 +46,7 @@ class FlatMap {
   std::pair<Value*, bool> insert(Key key) {
     return insert(key, [] {});
   }
-  // Like insert(key), but calls make_room() first if the table is full. make_room() may remove entries with retain().
+  // Inserts a key. If the table is full, first calls make_room(), which may remove entries with retain().
   template <typename MakeRoom>
   std::pair<Value*, bool> insert(Key key, MakeRoom&& make_room) {
     if (key == kEmpty) {

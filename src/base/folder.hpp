@@ -10,8 +10,8 @@ namespace kmt {
 // Under sudo they belong to the calling user. An existing folder does not change. Throws Error.
 void make_folder(const std::string& path);
 
-// Like names_in() (base/file.hpp), but throws Error if the folder exists and cannot be read, because then it is unknown
-// whether the folder is empty.
+// Returns the names in a folder, as names_in() (base/file.hpp) does. But if the folder exists and cannot be read,
+// throws Error, because it is unknown whether the folder is empty.
 std::vector<std::string> all_names_in(const std::string& path);
 
 // Returns the paths of regular files in the folder and its subfolders, sorted. Does not follow links to folders. Throws

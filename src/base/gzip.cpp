@@ -35,7 +35,7 @@ std::string intact_part_of_gzip(Bytes bytes, std::size_t most) {
   constexpr int kGzip = 16 + MAX_WBITS;
   constexpr std::size_t kPart = 1 << 16;
   z_stream stream{};
-  if (inflateInit2(&stream, kGzip) != Z_OK) throw Error("zlib cannot unpack: too little memory");
+  if (inflateInit2(&stream, kGzip) != Z_OK) throw Error("Not enough memory to unpack gzip data");
   stream.next_in = const_cast<Bytef*>(bytes.data());
   stream.avail_in = static_cast<uInt>(std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max()));
   std::string out;
@@ -57,7 +57,7 @@ std::string gzip(std::string_view text) {
   constexpr int kGzip = 16 + MAX_WBITS;
   z_stream stream{};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw Error("zlib cannot pack: too little memory");
+    throw Error("Not enough memory to compress with gzip");
   std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());
@@ -66,7 +66,7 @@ std::string gzip(std::string_view text) {
   const int result = deflate(&stream, Z_FINISH);
   out.resize(out.size() - stream.avail_out);
   deflateEnd(&stream);
-  if (result != Z_STREAM_END) throw Error("zlib cannot pack the text");
+  if (result != Z_STREAM_END) throw Error("Cannot compress the text with gzip");
   return out;
 }
 

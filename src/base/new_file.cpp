@@ -87,7 +87,7 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
   file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));
   if (!file_) {
     if (listed_) *listed_ = nullptr;
-    throw system_error("Cannot create a temporary file beside it", path_).hint("Choose another path with -o");
+    throw system_error("Cannot create a temporary file in this folder", path_).hint("Choose another path with -o");
   }
   if (replaces_)
     pass_on_owner(fd(), status);

@@ -29,7 +29,7 @@ NewFolder::NewFolder(std::string path) : path_(std::move(path)) {
   listed_ = list_unfinished(unfinished_.c_str());
   if (::mkdir(unfinished_.c_str(), kPrivateFolder) == 0) return;
   if (listed_) *listed_ = nullptr;
-  throw system_error("Cannot make a temporary folder beside it", path_).hint("Choose another path with -o");
+  throw system_error("Cannot create a temporary folder next to it", path_).hint("Choose another path with -o");
 }
 
 NewFolder::~NewFolder() {

@@ -9,7 +9,7 @@ namespace kmt {
 void give_to_sudo_user(int fd) noexcept;
 // Changes the owner of root's regular files directly in the folder, and of the folder itself if root owns it.
 void give_files_to_sudo_user(const std::string& folder);
-// Like give_files_to_sudo_user(), but includes all subfolders.
+// Does the same as give_files_to_sudo_user(), but also for all subfolders.
 void give_tree_to_sudo_user(const std::string& folder);
 
 }  // namespace kmt

@@ -54,7 +54,7 @@ std::string shown(const Json& value) {
 
 [[noreturn]] void no_rows(std::string_view text) {
   const std::string_view line = text.substr(0, std::min(text.find('\n'), kMostShown));
-  throw Error(fmt::format("The server answers with something else than rows in JSON: {}", printable(line)));
+  throw Error(fmt::format("The server's answer is not rows in JSON: {}", printable(line)));
 }
 
 // Parses JSON. Returns a discarded value if the text is not JSON. Stops immediately if the text is nested deeper than
@@ -65,8 +65,8 @@ Json parsed(std::string_view text) {
     if (event == Json::parse_event_t::array_end || event == Json::parse_event_t::object_end) return true;
     if (nested > kMostNested) no_rows(text);
     if (++values > kMostValues)
-      throw Error(fmt::format("The answer of the server has more than {} million values", kMostValues >> 20))
-          .hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
+      throw Error(fmt::format("The server's answer has more than {} million values", kMostValues >> 20))
+          .hint("Request fewer groups: --host, --kernel, --since, or fewer keys in --by");
     return true;
   };
   return Json::parse(text, is_bounded, false);
@@ -84,8 +84,7 @@ std::vector<Json> rows_of_answer(std::string_view text) {
 }
 
 const Json& AnswerCells::next(bool (*is_right)(const Json&), std::string_view what) {
-  if (at_ >= row_.size())
-    throw Error(fmt::format("The server answers with {} columns, where there should be more", row_.size()));
+  if (at_ >= row_.size()) throw Error(fmt::format("A row in the server's answer has too few columns: {}", row_.size()));
   const Json& value = row_[at_++];
   check(is_right(value), value, what);
   return value;
@@ -100,7 +99,7 @@ Json AnswerCells::next_integer(bool (*is_right)(const Json&), std::string_view w
 
 void AnswerCells::check(bool is_right, const Json& value, std::string_view what) const {
   if (!is_right)
-    throw Error(fmt::format("The server answers with {} in column {}, which is not {}", shown(value), at_, what));
+    throw Error(fmt::format("The server's answer has {} in column {}, which is not {}", shown(value), at_, what));
 }
 
 std::string AnswerCells::text() { return next(is_text, "a text").get<std::string>(); }
@@ -111,8 +110,8 @@ std::uint64_t AnswerCells::count() {
   const Json value = next_integer(is_integer, "a number");
   return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
-std::int64_t AnswerCells::number() { return next_integer(is_int64, "a number of 64 bits").get<std::int64_t>(); }
-std::uint32_t AnswerCells::number_32() { return next_integer(is_uint32, "a number of 32 bits").get<std::uint32_t>(); }
+std::int64_t AnswerCells::number() { return next_integer(is_int64, "a 64-bit number").get<std::int64_t>(); }
+std::uint32_t AnswerCells::number_32() { return next_integer(is_uint32, "a 32-bit number").get<std::uint32_t>(); }
 std::optional<double> AnswerCells::decimal() {
   const Json& value = next(is_decimal, "a number");
   return value.is_null() ? std::nullopt : std::optional(value.get<double>());
@@ -122,7 +121,7 @@ Allocator AnswerCells::allocator() {
   const std::string name = text();
   for (const Allocator known : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap})
     if (name_of(known) == name) return known;
-  throw Error(fmt::format("The server knows an allocator \"{}\", which this kmemtrace does not",
+  throw Error(fmt::format("The server has an allocator \"{}\" that this version of kmemtrace does not know",
                           printable(std::string_view(name).substr(0, kMostShown))));
 }
 

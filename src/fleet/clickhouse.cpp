@@ -114,9 +114,10 @@ std::string ClickHouse::attempt(const Parameters& parameters, std::string_view b
 
 std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
   if (reply.never)
-    throw Error(fmt::format("Cannot talk with the server at {}: {}", address_.http.base, printable(reply.failure)))
-        .hint("ClickHouse listens with http on port 8123, with https on 8443");
-  if (!reply.failure.empty()) return "is not reached: " + reply.failure;
+    throw Error(
+        fmt::format("Cannot communicate with the server at {}: {}", address_.http.base, printable(reply.failure)))
+        .hint("ClickHouse uses port 8123 for http and port 8443 for https");
+  if (!reply.failure.empty()) return "cannot be reached: " + reply.failure;
   const int code = code_of(reply.body);
   if (reply.status == 200) {
     answer = std::move(reply.body);
@@ -125,23 +126,25 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
   std::string said = reply.body.empty() ? fmt::format("HTTP status {}", reply.status) : words_of(reply.body);
   const bool no_tables = lacks_tables(code, reply.body);
   if (!no_tables && std::ranges::find(kOfAnother, code) != kOfAnother.end())
-    return "does not reach another one of its cluster: " + said;
+    return "cannot reach another server of its cluster: " + said;
   if ((!no_tables && std::ranges::find(kPassing, code) != kPassing.end()) || (code == 0 && reply.status >= 500))
     return "cannot answer now: " + said;
-  Error error(fmt::format("The server at {} refuses: {}", address_.http.base, said));
+  Error error(fmt::format("The server at {} refuses the query: {}", address_.http.base, said));
   if (no_tables)
     error.hint(
-        "Nothing was loaded there yet: `kmemtrace export FILE --to clickhouse URL` does; of a cluster each server "
-        "needs `kmemtrace fleet schema --server URL --cluster NAME`");
+        "The tables do not exist yet. `kmemtrace export FILE --to clickhouse URL` creates them and loads a trace. In a "
+        "cluster, first run `kmemtrace fleet schema --server URL --cluster NAME` for each server");
   else if (std::ranges::find(kNoSuchColumn, code) != kNoSuchColumn.end())
-    error.hint("Tables of an older kmemtrace still exist: in a cluster each server needs `kmemtrace fleet schema`");
+    error.hint(
+        "Tables of an older version of kmemtrace still exist. In a cluster, run `kmemtrace fleet schema` for each "
+        "server");
   throw error;
 }
 
 void ClickHouse::say_that_it_waits(const std::string& failure) {
   if (std::exchange(said_that_it_waits_, true) || address_.say == nullptr) return;
   const auto patience = static_cast<std::uint64_t>(std::chrono::nanoseconds(address_.patience).count());
-  address_.say(fmt::format("the server at {} {}; it is tried again for {}", address_.http.base, failure,
+  address_.say(fmt::format("the server at {} {}; retrying for up to {}", address_.http.base, failure,
                            humane_duration(patience)));
 }
 
@@ -152,7 +155,8 @@ std::string ClickHouse::tried(const Parameters& parameters, std::string_view bod
     const std::string failure = attempt(parameters, body, answer);
     if (failure.empty()) return answer;
     if (left_until(end) == milliseconds{0})
-      throw Error(fmt::format("The server at {} {}", address_.http.base, failure)).hint("--retry tries for longer");
+      throw Error(fmt::format("The server at {} {}", address_.http.base, failure))
+          .hint("--retry TIME retries for longer");
     say_that_it_waits(failure);
     std::this_thread::sleep_for(std::min(pause, left_until(end)));
   }
@@ -196,8 +200,8 @@ bool ClickHouse::insert(const std::string& table, std::string_view columns, std:
     const std::string failure = attempt(parameters, rows, answer);
     if (failure.empty()) return pause != milliseconds{100};
     if (left_until(end) == milliseconds{0})
-      throw Error(fmt::format("Cannot load: the server at {} {}", address_.http.base, failure))
-          .hint("Loaded rows stay and are not sent again: run the same command when the server is reachable");
+      throw Error(fmt::format("Cannot load the trace: the server at {} {}", address_.http.base, failure))
+          .hint("Rows that were stored are not sent again. Run the same command when the server can be reached");
     say_that_it_waits(failure);
     do std::this_thread::sleep_for(std::min(pause, left_until(end)));
     while (Clock::now() < end &&

@@ -339,8 +339,8 @@ void FleetExport::end(const StreamEnd& end) {
   State& state = *state_;
   if (!end.complete) return;
   if (end.events == 0)
-    throw Error("Nothing is loaded: the trace holds no event, or none that passes the options which select events")
-        .hint("`kmemtrace report` of the same file tells what it holds");
+    throw Error("Nothing was loaded, because the trace has no events, or the options select none of them")
+        .hint("`kmemtrace report` shows what the file contains");
   state.send_sums();
   state.sum_counts = state.sums_loader.finish();
   if (state.events_loader) state.event_counts = state.events_loader->finish();

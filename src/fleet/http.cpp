@@ -63,11 +63,15 @@ HttpAddress parse_http_url(const std::string& text) {
   const bool is_url = url && curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
   const std::string scheme = is_url ? part_of(url.get(), CURLUPART_SCHEME) : "";
   if (scheme != "http" && scheme != "https")
-    throw Error("This is no address of a server")
-        .hint("Write http://HOST:8123/ or https://HOST:8443/, with a database behind it: http://HOST:8123/DATABASE");
+    throw Error("This is not the URL of a server")
+        .hint(
+            "Write http://HOST:8123/ or https://HOST:8443/. The name of a database may follow: "
+            "http://HOST:8123/DATABASE");
   if (!part_of(url.get(), CURLUPART_QUERY).empty() || !part_of(url.get(), CURLUPART_FRAGMENT).empty())
-    throw Error("The address of a server takes nothing behind ? or #")
-        .hint("A database stands behind the slash, http://HOST:8123/DATABASE; in a password write %3F and %23");
+    throw Error("The URL of a server must not contain ? or #")
+        .hint(
+            "The name of a database follows the slash: http://HOST:8123/DATABASE. In a password, write %3F for ? and "
+            "%23 for #");
   HttpAddress address;
   const std::string port = part_of(url.get(), CURLUPART_PORT);
   address.base = fmt::format("{}://{}{}{}", scheme, part_of(url.get(), CURLUPART_HOST), port.empty() ? "" : ":", port);
@@ -133,7 +137,7 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (code == CURLE_WRITE_ERROR)
     throw Error(fmt::format("The answer of the server at {} is larger than {} MiB", address_.base, kMostAnswer >> 20))
-        .hint("Ask for fewer groups: --host, --kernel, --since, or fewer keys of --by");
+        .hint("Request fewer groups: --host, --kernel, --since, or fewer keys in --by");
   reply.never = is_for_ever(code);
   if (code == CURLE_OPERATION_TIMEDOUT && has_connected(curl))
     reply.failure = fmt::format("it accepts the connection, but does not answer within {} s", seconds_of(curl));

@@ -94,13 +94,12 @@ LoadCounts BlockLoader::finish() {
   // Another process may be loading the same trace and may have stored blocks in the meantime. In this case, the process
   // that ends last sees all blocks.
   if (could_merge() && stored("") == ours_) return counts_;
-  throw Error(
-      fmt::format("The server at {} does not hold {} of the trace {} as they were sent: somebody else loads the "
-                  "same trace, or changed it",
-                  server_.address().http.base, table_, trace_))
-      .hint(fmt::format(
-          "On its server OPTIMIZE TABLE {}.{} FINAL, in a cluster {}_local on each of its servers; then load it again",
-          server_.database(), table_, table_));
+  throw Error(fmt::format("On the server at {}, the {} of the trace {} differ from those sent: another process is "
+                          "loading the same trace, or has changed it",
+                          server_.address().http.base, table_, trace_))
+      .hint(fmt::format("Run OPTIMIZE TABLE {}.{} FINAL on the server, or in a cluster for {}_local on each server. "
+                        "Then load the trace again",
+                        server_.database(), table_, table_));
 }
 
 }  // namespace kmt

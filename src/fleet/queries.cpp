@@ -113,8 +113,8 @@ FleetSummary summary(ClickHouse& server, const std::string& words, const std::st
   places.emplace_back("recorded", recorded);
   const std::vector<Json> rows = server.query(fill_sql(sql::summary, places));
   if (rows.empty() || AnswerCells(rows.front()).count() == 0)
-    throw Error(words.empty() ? "The server holds no trace" : "The server holds no such trace: " + words)
-        .hint("`kmemtrace fleet traces` lists what there is; `kmemtrace export FILE --to clickhouse URL` loads");
+    throw Error(words.empty() ? "The server has no traces" : "The server has no such trace: " + words)
+        .hint("`kmemtrace fleet traces` lists the traces; `kmemtrace export FILE --to clickhouse URL` loads a trace");
   AnswerCells cells(rows.front());
   FleetSummary of;
   of.selection = words;

@@ -71,15 +71,17 @@ std::uint32_t version_of(ClickHouse& server) {
 void check_database(const std::string& database) {
   constexpr std::array<std::string_view, 3> kServers = {"system", "information_schema", "INFORMATION_SCHEMA"};
   if (std::ranges::find(kServers, database) == kServers.end()) return;
-  throw Error(fmt::format("The database {} is the server's own: nothing is loaded into it", database))
-      .hint("Name another one in the URL: http://HOST:8123/DATABASE");
+  throw Error(fmt::format("The database {} belongs to the server itself, and nothing can be loaded into it", database))
+      .hint("Name another database in the URL: http://HOST:8123/DATABASE");
 }
 
 void check_cluster(ClickHouse& server, const std::string& cluster) {
   if (!server.query("SELECT 1 FROM system.clusters WHERE cluster = " + sql_string(cluster) + " LIMIT 1").empty())
     return;
-  throw Error(fmt::format("The server knows no cluster {}", cluster))
-      .hint("Its configuration names clusters (remote_servers); SELECT DISTINCT cluster FROM system.clusters");
+  throw Error(fmt::format("The server has no cluster {}", cluster))
+      .hint(
+          "The server's configuration defines clusters (remote_servers). This lists them: SELECT DISTINCT cluster FROM "
+          "system.clusters");
 }
 
 }  // namespace
@@ -88,10 +90,10 @@ void check_schema(ClickHouse& server) {
   if (!has_table(server, "schema_versions")) return;
   const std::uint32_t done = version_of(server);
   if (done >= kMigrations.size()) return;
-  throw Error(
-      fmt::format("The tables of the database {} are of an older kmemtrace: their schema is {}, this one asks {}",
-                  server.database(), done, kMigrations.size()))
-      .hint("`kmemtrace fleet schema --server URL` brings them up to date; in a cluster each of its servers");
+  throw Error(fmt::format("An older version of kmemtrace made the tables of the database {}: their schema is {}, but "
+                          "this version needs {}",
+                          server.database(), done, kMigrations.size()))
+      .hint("`kmemtrace fleet schema --server URL` updates the tables. In a cluster, run it for each server");
 }
 
 SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
@@ -104,18 +106,20 @@ SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
              " (version UInt32, applied DateTime) ENGINE = MergeTree() PARTITION BY tuple() ORDER BY version");
   const bool is_shard = has_table(server, "sums_local");
   if (!cluster.empty() && !is_shard && has_table(server, "sums"))
-    throw Error(fmt::format("The database {} has tables of a single server", server.database()))
+    throw Error(fmt::format("The tables of the database {} were made for a single server, not for a cluster",
+                            server.database()))
         .hint("Name another database in the URL: http://HOST:8123/DATABASE");
   const std::uint32_t done = version_of(server);
   if (done > kMigrations.size())
-    throw Error(fmt::format("The database {} was made by a newer kmemtrace: its schema is {}, this one knows {}",
-                            server.database(), done, kMigrations.size()))
-        .hint("Use that version, or name another database in the URL");
+    throw Error(
+        fmt::format("A newer version of kmemtrace made the database {}: its schema is {}, but this version knows {}",
+                    server.database(), done, kMigrations.size()))
+        .hint("Use the newer version, or name another database in the URL");
   const bool has_text_type =
       !server.query("SELECT 1 FROM system.data_type_families WHERE name = 'LowCardinality'").empty();
   if (is_shard && cluster.empty() && done == 0)
-    throw Error(fmt::format("The tables of the database {} are not complete", server.database()))
-        .hint("Run `kmemtrace fleet schema --server URL --cluster NAME` once more");
+    throw Error(fmt::format("The tables of the database {} are incomplete", server.database()))
+        .hint("Run `kmemtrace fleet schema --server URL --cluster NAME` again");
   const bool is_of_cluster = is_shard || !cluster.empty();
   const SqlPlaces places = {{"database", database},
                             {"text", has_text_type ? "LowCardinality(String)" : "String"},

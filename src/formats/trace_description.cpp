@@ -106,19 +106,20 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
     if (const std::uint64_t ticks = ticks_of_counts(text); ticks != 0) statistics.counted_ns = scale.to_ns(ticks);
     info.losses.buffers.push_back(statistics);
     if (statistics.not_recorded > 0)
-      info.findings.add(
-          {Imperfection::interrupted_recording, "the kernel still held them when the recorder gave up", statistics.cpu},
-          statistics.not_recorded);
+      info.findings.add({Imperfection::interrupted_recording,
+                         "they were still in the kernel's buffers when the recorder gave up", statistics.cpu},
+                        statistics.not_recorded);
     if (without_room > 0)
       info.findings.add({Imperfection::lost_events,
                          fmt::format("the rings of BPF programs had no room for {}", without_room), statistics.cpu},
                         0);
     if (overwritten + statistics.commit_overrun + statistics.dropped > 0)
-      info.findings.add({Imperfection::lost_events,
-                         fmt::format("the ring buffer counted {} of overrun, {} refused by nesting, {} dropped",
-                                     overwritten, statistics.commit_overrun, statistics.dropped),
-                         statistics.cpu},
-                        0);
+      info.findings.add(
+          {Imperfection::lost_events,
+           fmt::format("the ring buffer's counters: {} overrun, {} refused because of nesting, {} dropped", overwritten,
+                       statistics.commit_overrun, statistics.dropped),
+           statistics.cpu},
+          0);
     if (text.find("\nnode:") == std::string::npos) continue;
     if (info.machine.cpu_nodes.size() <= statistics.cpu) info.machine.cpu_nodes.resize(statistics.cpu + 1, kNoNode);
     info.machine.cpu_nodes[statistics.cpu] = static_cast<std::int16_t>(number_after(text, "node:"));

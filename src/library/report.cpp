@@ -23,7 +23,7 @@ kmt::GroupKey key_named(std::string_view name) {
 
 std::vector<kmt::GroupKey> keys_of(const ReportOptions& options) {
   if (options.by.empty() || options.by.size() > kmt::kMostGroupKeys)
-    throw Error("A report is by one to " + std::to_string(kmt::kMostGroupKeys) + " keys", "", {}, "");
+    throw Error("A report needs one to " + std::to_string(kmt::kMostGroupKeys) + " keys", "", {}, "");
   std::vector<kmt::GroupKey> keys;
   for (const std::string& name : options.by) {
     const kmt::GroupKey key = key_named(name);

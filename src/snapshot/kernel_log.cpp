@@ -242,7 +242,7 @@ class LogReader {
   RecordFields fields_;
   std::uint64_t clock_ns_ = 0;  // wall clock of the last message, for times that are relative to it
   bool after_record_ = false;   // the last line was a record of /dev/kmsg
-  bool is_whole_ = false;       // the line was not read line by line
+  bool is_whole_ = false;       // the line was already passed on as a whole
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 51> kCounters = {"active_anon",
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-// "12", "12kB" and "12KB".
+// True for "12", "12kB" and "12KB".
 bool is_amount(std::string_view word) {
   if (word.ends_with("kB") || word.ends_with("KB")) word.remove_suffix(2);
   return whole_number(word).has_value();
@@ -75,7 +75,7 @@ bool is_amount(std::string_view word) {
 
 enum class WordKind : std::uint8_t { counter, other, foreign };
 
-// A word that lines about memory have besides counters.
+// True for words that lines about memory have in addition to counters.
 bool is_usual_word(std::string_view word) {
   constexpr std::array<std::string_view, 21> kWords = {"Node",
                                                        "CPU",

@@ -29,8 +29,8 @@ struct LogZone {
 struct OomReport {
   std::string text;          // the messages of the report without their prefixes
   bool is_cut = false;       // true: the limits of size were reached
-  std::size_t position = 0;  // number of reports that began before, in the log
-  std::size_t boot = 0;      // number of boots before, in the log
+  std::size_t position = 0;  // number of reports in the log that began before this one
+  std::size_t boot = 0;      // number of boots in the log before this report
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;

@@ -50,7 +50,7 @@ Btf::Btf(const std::string& path, const Btf* kernel) {
                                        : std::strerror(errno)),
                 errno == EACCES || errno == EPERM ? ExitCode::unsupported : ExitCode::bad_input)
         .at({path, {}, {}})
-        .hint("They are in /sys/kernel/btf/vmlinux, and in files of kernels with a section .BTF");
+        .hint("Types are in /sys/kernel/btf/vmlinux, and in kernel files that have a section .BTF");
   }
   index_functions();
 }

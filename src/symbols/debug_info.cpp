@@ -129,7 +129,7 @@ DebugInfo::Reader::Reader(const std::string& path) {
   char magic[SELFMAG] = {};
   if (::pread(open_file(path, O_RDONLY).get(), magic, sizeof magic, 0) != sizeof magic ||
       std::string_view(magic, SELFMAG) != ELFMAG)
-    throw unreadable(path, "the file is no ELF");
+    throw unreadable(path, "the file is not an ELF file");
   dwfl = dwfl_begin(&kCallbacks);
   if (dwfl == nullptr) throw unreadable(path, dwfl_errmsg(-1));
   dwfl_report_begin(dwfl);

@@ -67,7 +67,7 @@ std::optional<std::string> as_traced(std::string text, const Reference& referenc
   for_each_kallsyms_line(text, [&](const KallsymsLine& line) {
     if (line.module().empty()) append_symbol(moved, line.address + slide, line.name());
   });
-  what += fmt::format(", of another boot: moved by {}{:#x}, without modules", slide >> 63 != 0 ? "-" : "",
+  what += fmt::format(" (another boot: moved by {}{:#x}, without modules)", slide >> 63 != 0 ? "-" : "",
                       slide >> 63 != 0 ? 0 - slide : slide);
   return moved;
 }
@@ -98,7 +98,7 @@ std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Fin
   }
   auto symbols = as_traced(std::move(text), *reference, what);
   if (!symbols)
-    throw refused(fmt::format("The symbols are of another kernel: they lack {}", printable(reference->name)), path,
+    throw refused(fmt::format("The symbols are from another kernel: they lack {}", printable(reference->name)), path,
                   info);
   taken(findings, std::move(what));
   return *symbols;
@@ -111,13 +111,13 @@ std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings&
   const DebugInfo debug(path);
   const std::string_view build_id = note_in(info.recording.notes, "kernel_build_id");
   if (!build_id.empty() && !debug.build_id().empty() && build_id != debug.build_id())
-    throw refused(fmt::format("The file is of another build: its build-id is {}", debug.build_id()), path, info);
+    throw refused(fmt::format("The file is from another build: its build ID is {}", debug.build_id()), path, info);
   std::string text;
   for (const DebugInfo::Symbol& symbol : debug.code_symbols()) append_symbol(text, symbol.address, symbol.name);
   std::string what = printable(path);
   auto symbols = as_traced(std::move(text), *reference, what);
   if (!symbols)
-    throw refused(fmt::format("The file is of another kernel: it lacks {}", printable(reference->name)), path, info);
+    throw refused(fmt::format("The file is from another kernel: it lacks {}", printable(reference->name)), path, info);
   taken(findings, printable(path), !build_id.empty() && build_id == debug.build_id());
   return *symbols;
 }
@@ -129,23 +129,27 @@ std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& fi
     return std::string();
   };
   const std::string_view wanted = note_in(info.recording.notes, "kernel_build_id");
-  if (wanted.empty()) return none("the trace does not say the kernel's build-id");
+  if (wanted.empty()) return none("the trace does not contain the kernel's build ID");
   const std::string notes = try_read_file(files.running_notes).value_or("");
   if (wanted != gnu_build_id({reinterpret_cast<const std::uint8_t*>(notes.data()), notes.size()}, kHostOrder))
-    return none(fmt::format("the trace is of kernel {}, build-id {}; this machine runs another",
+    return none(fmt::format("the trace is from kernel {}, build ID {}, but this machine runs another kernel",
                             printable(info.machine.kernel), printable(wanted)));
   const auto reference = reference_of(info);
-  if (!reference) return none("this machine runs the traced kernel, but the trace does not say where it lay");
+  if (!reference)
+    return none(
+        "this machine runs the traced kernel, but the trace does not contain the address at which the kernel was "
+        "loaded");
   std::string running = try_read_file(files.running_kallsyms).value_or("");
   if (!has_symbols(running))
     return none(
-        "this machine runs the traced kernel, but its /proc/kallsyms shows no addresses: it takes root or CAP_SYSLOG");
-  std::string what = "the running kernel, whose build-id is the trace's";
+        "this machine runs the traced kernel, but /proc/kallsyms shows addresses only to root or with CAP_SYSLOG");
+  std::string what = "the running kernel, which has the build ID in the trace";
   auto symbols = as_traced(std::move(running), *reference, what);
   if (!symbols)
-    return none(fmt::format(
-        "this machine runs the traced kernel, but its /proc/kallsyms lacks {}, by which the trace says where it lay",
-        printable(reference->name)));
+    return none(
+        fmt::format("this machine runs the traced kernel, but /proc/kallsyms lacks {}, which is needed to find the "
+                    "address at which the kernel was loaded",
+                    printable(reference->name)));
   taken(findings, std::move(what));
   return *symbols;
 }

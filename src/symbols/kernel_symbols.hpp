@@ -12,7 +12,7 @@ namespace kmt {
 
 struct KernelSymbolFiles {
   std::string kallsyms;  // path of the file that the user names; empty if none
-  std::string vmlinux;   // likewise
+  std::string vmlinux;   // the same for a file with the kernel's debug info
   std::string running_notes = "/sys/kernel/notes";
   std::string running_kallsyms = "/proc/kallsyms";
 };

@@ -78,11 +78,11 @@ Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
     slide = run->second - link->address;
   }
   if (!slide)
-    throw Error("Cannot determine the kernel's load address: the trace's symbols and the file's share no _stext")
+    throw Error("Cannot determine the kernel's load address: the trace or the file has no symbol _stext")
         .at({debug.path(), {}, {}})
         .hint(
-            "The trace needs the addresses of /proc/kallsyms: record as root or with CAP_SYSLOG, while "
-            "kernel.kptr_restrict is at most 1");
+            "The trace must contain the addresses in /proc/kallsyms: record as root or with CAP_SYSLOG, with "
+            "kernel.kptr_restrict 0 or 1");
   Placement placement;
   for (const DebugInfo::Section& section : debug.sections())
     if (section.code && section.size > 0)

@@ -32,8 +32,7 @@ std::string build_id_of(const std::string& file) {
 }
 
 Error of_another_kernel(const std::string& file) {
-  return Error("These are not the types of the kernel that is running, whose calls will be recorded")
-      .at({file, {}, {}});
+  return Error("These are not the types of the running kernel, whose calls will be recorded").at({file, {}, {}});
 }
 
 }  // namespace
@@ -54,13 +53,13 @@ bool check_running_types(const std::string& file, const std::string& build_id, c
   const std::string own = folder + "/vmlinux";
   if (::access(own.c_str(), R_OK) == 0) {
     if (are_running_types(file, folder)) return true;
-    throw of_another_kernel(file).hint("Leave --btf out: this kernel describes its types itself (" + own + ")");
+    throw of_another_kernel(file).hint("Remove --btf, because this kernel describes its types itself (" + own + ")");
   }
   const std::string other = build_id_of(file);
   if (build_id.empty() || other.empty()) return false;
   if (other == build_id) return true;
-  throw of_another_kernel(file).hint("It has build-id " + other + ", the kernel " + build_id +
-                                     ". Without --btf arguments and results are shown as numbers");
+  throw of_another_kernel(file).hint("The file has the build ID " + other + ", but the kernel has " + build_id +
+                                     ". Without --btf, arguments and results are shown as numbers");
 }
 
 }  // namespace kmt

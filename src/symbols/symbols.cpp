@@ -105,19 +105,22 @@ void Symbols::Sources::require_traced_build(const Image& image, std::string_view
   const auto refuse = [&](std::string what) {
     return Error(std::move(what))
         .at({path, {}, {}})
-        .hint(fmt::format("Debug info must be of the same build as the traced kernel{}",
+        .hint(fmt::format("Debug info must be from the same build as the traced kernel{}",
                           info.machine.kernel.empty() ? "" : fmt::format(", {}", printable(info.machine.kernel))));
   };
   if (!build_id.empty() && !has.empty() && build_id != has)
-    throw refuse(fmt::format("The debug info is of another build: its build-id is {}, the trace's {}", has, build_id));
+    throw refuse(
+        fmt::format("The debug info is from another build: its build ID is {}, but the trace has {}", has, build_id));
   if (!build_id.empty() && build_id == has) return;
   const Placement& placed = image.placement;
   if (!placed.is_plausible())
-    throw refuse(fmt::format("The debug info is of another build: only {} of {} functions lie where it says",
-                             placed.symbols_right, placed.symbols_known));
-  findings.add({Imperfection::unchecked_debug_info,
-                fmt::format("{}: {} has no build-id; {} of {} functions lie where the file says", printable(path),
-                            build_id.empty() ? "the trace" : "the file", placed.symbols_right, placed.symbols_known)});
+    throw refuse(fmt::format(
+        "The debug info is from another build: only {} of {} functions have the addresses in the debug info",
+        placed.symbols_right, placed.symbols_known));
+  findings.add(
+      {Imperfection::unchecked_debug_info,
+       fmt::format("{}: {} has no build ID; {} of {} functions have the addresses in the file", printable(path),
+                   build_id.empty() ? "the trace" : "the file", placed.symbols_right, placed.symbols_known)});
 }
 
 // Searches for the file with the debug info of a module. If no file matches, returns an image without a file.
@@ -154,10 +157,10 @@ Symbols::Sources::Image Symbols::Sources::search(std::string_view module) {
   }
   findings.add(
       {Imperfection::no_debug_info,
-       fmt::format(
-           "{}{}{}", module.empty() ? fmt::format("kernel {}", printable(info.machine.kernel)) : printable(module),
-           build_id.empty() ? ", whose build-id the trace does not say" : fmt::format(", build-id {}", build_id),
-           fmt::join(refused, "")),
+       fmt::format("{}{}{}",
+                   module.empty() ? fmt::format("kernel {}", printable(info.machine.kernel)) : printable(module),
+                   build_id.empty() ? ", whose build ID is not in the trace" : fmt::format(", build ID {}", build_id),
+                   fmt::join(refused, "")),
        {},
        {},
        {}});

@@ -62,7 +62,7 @@ std::string why_nothing_is_fetched() {
   const char* const urls = std::getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || *urls == '\0') return "$DEBUGINFOD_URLS names no server";
   if (!output_of({"debuginfod-find", "--version"}))
-    return "there is no program debuginfod-find (Debian has it in the package debuginfod, others in elfutils)";
+    return "the program debuginfod-find is not installed (Debian's package is debuginfod, others call it elfutils)";
   return {};
 }
 
@@ -161,20 +161,20 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     if (image.made.empty()) take_symbols(read_map(object.path), image);
     if (image.made.empty())
       findings_.add({Imperfection::no_user_symbols,
-                     object.path + ": code that a program made, whose names it wrote nowhere where they were found"});
+                     object.path + ": a program generated this code, but no names of its functions were found"});
     return;
   }
   // This code is not from a file: its object has a name in brackets, or a name that is not a path.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
   if (has_no_file(object.path) && object.build_id.empty()) {
-    findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": it has no file"});
+    findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": this code has no file"});
     return;
   }
   if (object.build_id.empty() && options_.symfs.empty()) {
     findings_.add({Imperfection::no_user_build_ids, printable(object.path)});
     return;
   }
-  std::string why = "not there";
+  std::string why = "not found";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
   if (!image.file || !image.file->has_symtab()) {
     CodeObject built = object;  // if the trace has no build ID, the build ID of the file below --symfs is used
@@ -195,7 +195,7 @@ std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, cons
   try {
     auto symbols = std::make_unique<ElfSymbols>(std::move(file), path);
     if (object.build_id.empty() || symbols->build_id() == object.build_id) return symbols;
-    why = "the file is of another build";
+    why = "the file is from another build";
   } catch (const Error& error) {
     why = error.what();
   }

@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     kmt::kmt_format::decode_profile({data, size}, budget, profile);
     show(profile);
   } catch (const kmt::Error&) {
-    // likewise
+    // expected: the profile is damaged
   }
   return 0;
 }

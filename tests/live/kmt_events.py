@@ -94,7 +94,7 @@ def events_of(file):
 
 
 def events_of_trace_dat(path):
-    """Like events_of(), for a trace.dat of version 7 with times in nanoseconds. Reads the pages of the ring buffer."""
+    """Returns the events of a trace.dat of version 7 with times in nanoseconds. Reads the pages of the ring buffer."""
     trace = tracedat.read(path)
     formats = Formats(trace.order, [text for texts in trace.event_formats.values() for text in texts])
     events = []

@@ -91,8 +91,8 @@ class Loading:
         for options in ('--comm', 'nobody*'), ('--time', '+100,'):
             done = run('export', path, '--to', 'clickhouse', self.urls[0], '--host', 'none', '--recorded-at', began, *options)
             self.assertEqual(2, done.returncode, done.stderr)
-            self.assertIn('no event, or none that passes the options', done.stderr.replace('\n', ' '))
-            self.assertIn('holds no such trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
+            self.assertIn('has no events, or the options select none of them', done.stderr.replace('\n', ' '))
+            self.assertIn('has no such trace', fleet(self.urls[0], 'traces', '--host', 'none', exit_code=2))
 
     def test_hostile_names(self):
         path = planted('hostile', 'amd64', hostile=True, stacks=True)

@@ -84,7 +84,7 @@ class Reports:
             self.assertNotIn(None, {row['columns']['hits']['b'] for row in table['rows']})
         for options, side in (('host=late', 'host=web1'), 'A'), (('host=web1', 'host=late'), 'B'):
             done = run('fleet', 'diff', '--server', self.urls[0], '--a', options[0], '--b', options[1])
-            self.assertRegex(done.stdout, rf'Pages\n +{side} holds no allocation of this allocator')
+            self.assertRegex(done.stdout, rf'Pages\n +{side} has no allocations of this allocator')
             self.assertRegex(done.stdout, 'Slab by function: change')
 
     def test_kernels(self):
@@ -132,14 +132,14 @@ class Reports:
         self.assertEqual([{'old', 'big'}, {'big'}],
                          hosts('--since', '2026-11-21', '--a', 'since=2026-11-20,until=2026-11-22', '--b', 'host=big'))
         why = fleet(self.urls[0], 'diff', '--host', 'web1', '--a', 'host=web2', '--b', 'host=web1', exit_code=2)
-        self.assertIn('holds no such trace: host web1, host web2', why.replace('\n', ' '))
+        self.assertIn('has no such trace: host web1, host web2', why.replace('\n', ' '))
 
     def test_hostile_filters(self):
         """The content of a filter must be treated as text."""
         for text in ("'", '"', '\\', "\\'", "x' OR '1'='1", "%", "_", "') OR 1=1 --", '`', 'a;DROP TABLE x', '\n', '*%*'):
             with self.subTest(text):
-                self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))
-                self.assertIn('holds no such trace', fleet(self.urls[0], 'report', '--kernel', text, exit_code=2))
+                self.assertIn('has no such trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))
+                self.assertIn('has no such trace', fleet(self.urls[0], 'report', '--kernel', text, exit_code=2))
 
     def test_readonly_user(self):
         """A user with read access must be able to run every query."""

@@ -115,7 +115,7 @@ class Killed(Case):
         self.wait_for_rows(load)
         load.kill()
         load.communicate()
-        self.assertIn('holds no trace', fleet(self.url, 'report', exit_code=2))
+        self.assertIn('has no traces', fleet(self.url, 'report', exit_code=2))
         self.assertIn('were already on the server', self.finish(self.start_load()))
         self.check_whole()
 
@@ -127,7 +127,7 @@ class Killed(Case):
         done = run('fleet', 'report', '--server', self.url, '--retry', '0s')
         self.assertEqual(2, done.returncode)
         said = ' '.join(done.stderr.split())
-        self.assertIn(f'The server at {self.servers.all[0].url} does not reach another one of its cluster', said)
+        self.assertIn(f'The server at {self.servers.all[0].url} cannot reach another server of its cluster', said)
         self.assertEqual(1, said.count(f'127.0.0.1:{self.servers.all[1].tcp}'), said)
 
     def test_no_server(self):
@@ -136,7 +136,7 @@ class Killed(Case):
         done = run('export', data('amd64/trace.dat'), '--to', 'clickhouse', self.url, '--host', 'web1',
                    '--recorded-at', '2026-11-20', '--retry', '1s')
         self.assertEqual(2, done.returncode)
-        self.assertIn('is not reached', done.stderr)
+        self.assertIn('cannot be reached', done.stderr)
 
 
 def chdb_library():

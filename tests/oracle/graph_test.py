@@ -411,7 +411,7 @@ class MadeTraces(unittest.TestCase):
         made.end(1060, 0, 11, 'c', 2, 20, HARDIRQ)
         made.allocate(1065, 0, 11, 0x10c0, 32, HARDIRQ)  # made by no traced call
         made.end(1070, 0, 11, 'b', 1, 50, SOFTIRQ)
-        made.allocate(1080, 0, 11, 0x1100, 8, SOFTIRQ)  # likewise
+        made.allocate(1080, 0, 11, 0x1100, 8, SOFTIRQ)  # also made by no traced call
         made.allocate(1085, 0, 11, 0x1140, 16)
         made.end(1100, 0, 11, 'a', 0, 100)
         result = made.graph()

@@ -163,11 +163,11 @@ class GraphTypes(unittest.TestCase):
         done = run('graph', '--args', '--ret', self.path)
         self.assertEqual(0, done.returncode)
         self.assertIn('a(); /* = -22 (EINVAL) */', done.stdout)
-        self.assertIn('does not hold the types', done.stdout)
+        self.assertIn('does not have the types', done.stdout)
         self.assertEqual([None] * len(CALLS), [call['arguments'] for call in graph(self.path, '--args')['calls']])
         done = run('graph', '--where', 'count==1', self.path)
         self.assertEqual(2, done.returncode)
-        self.assertIn('does not hold their types', done.stderr)
+        self.assertIn('does not have their types', done.stderr)
         self.assertIn('--btf', done.stderr)
 
     def test_anonymous_results(self):

@@ -277,7 +277,7 @@ class Kernel(Case):
         self.write_trace(self.kernel_sites)
         done = run('report', self.path, '--vmlinux', self.vmlinux)
         self.assertEqual(2, done.returncode)
-        self.assertIn('of another build', done.stderr)
+        self.assertIn('from another build', done.stderr)
 
     def test_without_symbols(self):
         self.kallsyms = ''

@@ -92,7 +92,7 @@ class Pinned(Changes):
 
     def test_unknown_mappings_are_reported(self):
         with open(os.path.join(self.out, 'messages'), encoding='utf-8') as file:
-            self.assertIn('a CPU came on line, 3 times', file.read())
+            self.assertIn('a CPU came online, 3 times', file.read())
         [found] = [finding for finding in report(self.trace, exit_codes=(0, 1))['findings']
                    if finding['kind'] == 'late_mappings']
         self.assertIn('3 times', found['examples'][0]['detail'])

@@ -142,8 +142,8 @@ class Graph(unittest.TestCase):
             said = self.text(name)
             self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
                              {'bpf': 'BPF', 'ftrace': 'function_graph', 'kprobe': 'kprobe events'}[BACKEND])
-            # A memory event that interrupts the BPF program of the same event may be missed, with a message. So may a
-            # call that interrupts the program of another call.
+            # A memory event that interrupts the BPF program of the same event may be missed, with a message. A call
+            # that interrupts the program of another call may be missed too.
             self.assertRegex(said, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
                                     'kprobe': 'Nothing was lost|that the kernel missed'}[BACKEND])
         self.assertIn('Recording calls of 1 function; Ctrl+C ends it', self.text('all.err'))

@@ -156,7 +156,7 @@ bool is_within(const CallCondition& condition, const ValueType& type) {
 const char* in_words(const ValueType& type) {
   switch (type.kind) {
     case ValueKind::nothing: return "nothing";
-    case ValueKind::unknown: return "of a type that is not known";
+    case ValueKind::unknown: return "of an unknown type";
     case ValueKind::integer: return type.flags || type.is_gfp ? "a set of flags" : "a number";
     case ValueKind::boolean: return "true or false";
     case ValueKind::enumeration: return "a value of an enumeration";
@@ -198,7 +198,7 @@ CallCondition parse_call_condition(const std::string& text) {
   }
   if (value.size() < 2 || value.back() != '"') throw bad("the text has no closing quote");
   const auto plain = unescaped(value.substr(1, value.size() - 2));
-  if (!plain) throw bad("in quotes \\\" \\\\ and \\xNN stand for what is not written as it is");
+  if (!plain) throw bad("in the quotes, a backslash must start one of \\\" \\\\ \\xNN");
   condition.text = *plain;
   condition.quoted = true;
   return condition;
@@ -213,14 +213,14 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   };
   const bool is_number = type.kind == ValueKind::integer || type.kind == ValueKind::enumeration;
   if (type.kind == ValueKind::nothing || type.kind == ValueKind::unknown || type.kind == ValueKind::structure)
-    throw bad(", which no condition can be about");
-  if (condition.compare == Operator::has_bits && !is_number) throw bad(", which has no bits for &");
+    throw bad(", and conditions cannot test that");
+  if (condition.compare == Operator::has_bits && !is_number) throw bad(", and & needs an integer");
   if (type.kind == ValueKind::string) return condition;
-  if (condition.quoted) throw bad(fmt::format(", \"{}\" is a string", printable(condition.text)));
+  if (condition.quoted) throw bad(fmt::format(", but \"{}\" is a string", printable(condition.text)));
   const bool is_truth = condition.text == "true" || condition.text == "false";
   const bool may_be_null = type.kind == ValueKind::pointer || (type.is_long && type.is_hex);  // an address
   if ((is_truth && type.kind != ValueKind::boolean) || (condition.text == "NULL" && !may_be_null))
-    throw bad(fmt::format(", and \"{}\" is none", condition.text));
+    throw bad(fmt::format(", but \"{}\" is not", condition.text));
   CallCondition made = condition;
   const Words words(type, gfp_flags);
   if (!made.bits) {
@@ -229,7 +229,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   }
   if (!made.bits && type.is_gfp && gfp_flags == nullptr) return made;
   if (!made.bits)
-    throw bad(fmt::format(", and \"{}\" is none", printable(condition.text)),
+    throw bad(fmt::format(", but \"{}\" is not", printable(condition.text)),
               error_number(condition.text) ? fmt::format("Errors are negative: -{}", condition.text) : words.hint());
   const bool may_be_error = condition.of_result() && type.is_long;
   const bool is_below_zero = made.is_negative || (made.compare == Operator::less && *made.bits == 0);
@@ -238,19 +238,19 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
       made.compare != Operator::equal && made.compare != Operator::different && made.compare != Operator::has_bits;
   const bool lacks_sign = is_number && !type.is_signed && !may_be_error;
   if (lacks_sign && is_below_zero && is_order)
-    throw bad(", and never negative",
-              made.is_negative ? fmt::format("Write what its bits are: {:#x}", *made.bits & all_bits) : "");
+    throw bad(", which is never negative",
+              made.is_negative ? fmt::format("Write the bits of the value instead: {:#x}", *made.bits & all_bits) : "");
   if (!is_within(made, type))
     throw bad(type.kind == ValueKind::boolean
-                  ? fmt::format(", and \"{}\" is neither", printable(condition.text))
-                  : fmt::format(" of {} bits, and \"{}\" is beyond what {} can be", bits_of(type),
-                                printable(condition.text), type.is_signed ? "one with a sign" : "it"));
+                  ? fmt::format(", but \"{}\" is neither", printable(condition.text))
+                  : fmt::format(" of {} bits, and \"{}\" is out of range for {}", bits_of(type),
+                                printable(condition.text), type.is_signed ? "a signed one" : "it"));
   if (lacks_sign && made.is_negative) {  // for an unsigned type, -1 means that all bits are set
     *made.bits &= all_bits;
     made.is_negative = false;
   }
   if (made.compare == Operator::has_bits && *made.bits == 0)
-    throw bad(fmt::format(", and \"{}\" is 0, which has no bits for &", printable(condition.text)), "Write ==");
+    throw bad(fmt::format(", but \"{}\" is 0, so & would test no bits", printable(condition.text)), "Write ==");
   return made;
 }
 
@@ -314,8 +314,8 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
       if (lacks_text)
         throw Error(fmt::format("--where: the text of {} is not in this trace", printable(condition.name)))
             .hint(
-                "kmemtrace graph FUNCTION records it by BPF and by kprobe events, not by ftrace, and only a .kmt holds "
-                "what BPF has recorded");
+                "kmemtrace graph FUNCTION records it with BPF or kprobe events, but not with ftrace. Only a .kmt file "
+                "can store what BPF recorded");
       known.conditions.push_back(by_register ? condition : condition_for(condition, *type, gfp_flags_));
       can_hold_[i] = true;
     } catch (const Error& error) {
@@ -354,10 +354,10 @@ void CallConditions::check() const {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (can_hold_[i]) continue;
     if (why_[i]) throw Error(*why_[i]);
-    if (signatures_.empty()) throw Error("--where: the types of the functions are not known");
-    const std::string many = fmt::format("There are {}", fmt::join(names_, ", "));
+    if (signatures_.empty()) throw Error("--where: the types of the functions are unknown");
+    const std::string many = fmt::format("Their arguments are {}", fmt::join(names_, ", "));
     throw Error(fmt::format("--where: none of the functions has an argument \"{}\"", printable(all_[i].name)))
-        .hint(known_ > signatures_.size() ? many : fmt::format("They are {}", fmt::join(signatures_, ", ")));
+        .hint(known_ > signatures_.size() ? many : fmt::format("Their types are {}", fmt::join(signatures_, ", ")));
   }
 }
 

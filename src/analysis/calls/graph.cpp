@@ -186,24 +186,21 @@ bool CallGraph::State::is_wanted(std::uint32_t function, const CallEvent* end) {
 
 void CallGraph::State::check_conditions() const {
   if (result.calls_traced == 0) return;
-  constexpr const char* kBlank = "Whoever made it anonymous has taken them out: ask for the trace as it was recorded";
+  constexpr const char* kBlank = "They were removed when the trace was anonymised. Use the original trace";
   if (chooses_by_arguments && !result.has_arguments)
-    throw Error("Conditions on arguments: the trace holds none")
-        .hint(
-            info.calls.are_blank
-                ? kBlank
-                : "ftrace records them from Linux 6.15 on where its option funcgraph-args is there and set, kmemtrace "
-                  "graph FUNCTION by BPF and by kprobe events, too");
+    throw Error("Conditions on arguments: the trace has no arguments")
+        .hint(info.calls.are_blank ? kBlank
+                                   : "`kmemtrace graph FUNCTION` records them with BPF or kprobe events. ftrace "
+                                     "records them since Linux 6.15 if its option funcgraph-args exists and is set");
   if (chooses_by_arguments && request.signatures == nullptr)
-    throw Error("Conditions on arguments: the trace does not hold their types")
-        .hint("The kernel that was traced has them in /sys/kernel/btf/vmlinux: name a copy of that with --btf");
+    throw Error("Conditions on arguments: the trace does not have their types")
+        .hint("The traced kernel has them in /sys/kernel/btf/vmlinux: name a copy of this file with --btf");
   if ((chooses_by_results || request.errors_only) && !result.has_return_values && sees_ends)
-    throw Error("Conditions on results: the trace holds none")
-        .hint(info.calls.are_blank
-                  ? kBlank
-                  : "ftrace records them where the kernel was built with CONFIG_FUNCTION_GRAPH_RETVAL (from Linux 6.5 "
-                    "on) and its option funcgraph-retval is set, kmemtrace graph FUNCTION by BPF and by kprobe events, "
-                    "too");
+    throw Error("Conditions on results: the trace has no results")
+        .hint(info.calls.are_blank ? kBlank
+                                   : "`kmemtrace graph FUNCTION` records them with BPF or kprobe events. ftrace "
+                                     "records them if the kernel was built with CONFIG_FUNCTION_GRAPH_RETVAL (since "
+                                     "Linux 6.5) and its option funcgraph-retval is set");
   if (!request.where.empty()) conditions.check();
 }
 

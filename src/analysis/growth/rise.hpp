@@ -14,7 +14,7 @@ struct Rise {
   double bytes = 0;        // last value minus first value
   double bytes_per_s = 0;  // average rate in bytes per second; the only rate if there are too few values for a trend
   bool above = false;      // rises steadily above the threshold
-  bool sure = false;       // `above`, and steadier than nearly all of as many random walks as there are series
+  bool sure = false;       // `above`, and steadier than chance explains for this number of series
   bool slow = false;       // as steady as `sure` requires, but not above the threshold
 };
 

@@ -26,9 +26,9 @@ enum class PageUse : std::uint8_t {
 PageUse page_use_of(std::span<const std::string> stack);
 PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
 
-// The flags by which page cache is known. grow_dev_folio() in fs/buffer.c and file systems with a mapping of GFP_NOFS
-// allocate page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for memory of users
-// (Linux 2.6.31 to 7.0).
+// The GFP flags by which allocations of page cache are recognised. grow_dev_folio() in fs/buffer.c and file systems
+// with a mapping of GFP_NOFS allocate page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for
+// user memory (Linux 2.6.31 to 7.0).
 struct PageCacheFlags {
   std::uint64_t set = 0;  // 0: the trace does not name the flags
   std::uint64_t clear = 0;

@@ -74,7 +74,7 @@ void Syscalls::see_end(const Event& event) {
   ended.ended = true;
 }
 
-// If the task's latest event started a system call, counts whether that call has an end event before the present event.
+// If the task's latest event started a system call, counts whether that call has an end event before this event.
 void Syscalls::count_end(const Event& event) {
   const State* const state = last_state(event);
   if (state == nullptr || !state->inside) return;

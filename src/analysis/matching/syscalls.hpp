@@ -38,7 +38,7 @@ class Syscalls {
     std::int32_t tid;
     bool compat;
   };
-  // The outermost kernel entry in a stack that is known.
+  // The outermost known kernel entry in a stack.
   struct Entry {
     bool known = false;    // true: the other members are set
     bool compat = false;   // 32-bit entry code

@@ -153,7 +153,7 @@ void CheckAnalysis::State::check_time(const Event& event) {
   Last& before = last[event.cpu];
   const std::uint8_t level = interrupt_level(event);
   if (may_nest_times && event.time_ns == before.time_ns && level > before.level)
-    found(Imperfection::nested_times, event, [] { return std::string("at the time of the event before it"); });
+    found(Imperfection::nested_times, event, [] { return std::string("same time as the previous event"); });
   if (info.clock.in_ns && before.counted_ns != 0 && event.time_ns > before.counted_ns &&
       event.time_ns - before.counted_ns > kJumpNs)
     found(Imperfection::clock_jumps, event,
@@ -185,7 +185,7 @@ void CheckAnalysis::State::find_jumps_of_samples() {
   if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {
     if (info.clock.name == "tai")
       findings.add(
-          {Imperfection::clock_jumps, fmt::format("it was set, by {} ns", printable(note->second)), {}, {}, {}});
+          {Imperfection::clock_jumps, fmt::format("the clock was set, by {} ns", printable(note->second)), {}, {}, {}});
     return;  // the wall clock was set, so a comparison with it shows nothing
   }
   const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
@@ -199,7 +199,7 @@ void CheckAnalysis::State::find_jumps_of_samples() {
     if (by_trace < by_wall || by_trace - by_wall <= kJumpNs + by_wall / 100) continue;
     findings.add(
         {Imperfection::clock_jumps,
-         fmt::format("it goes on by {} s where the wall clock does by {} s", seconds(by_trace), seconds(by_wall)),
+         fmt::format("the clock advanced by {} s, but the wall clock by {} s", seconds(by_trace), seconds(by_wall)),
          {},
          {},
          before.ticks});
@@ -225,7 +225,7 @@ void CheckAnalysis::State::find_silence() {
   if (lossy || info.findings.count_of(Imperfection::some_tasks) + info.findings.count_of(Imperfection::suspended) > 0)
     return;
   findings.add({Imperfection::clock_jumps,
-                fmt::format("no CPU has an event for {} s: it was set meanwhile, or nothing was recorded",
+                fmt::format("no CPU has an event for {} s: the clock was set, or recording was interrupted",
                             found->ns / 1'000'000'000),
                 {},
                 {},

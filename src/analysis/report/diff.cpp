@@ -92,13 +92,13 @@ double count_of(const ReportResult& side, const std::string& event) {
   for (const auto& [name, occurrences] : side.activity.events)
     if (name == event || name.substr(name.find(':') + 1) == event) count += occurrences;
   if (count > 0) return static_cast<double>(count);
-  Error error(fmt::format("Cannot compare per \"{}\": {} holds no such event", event, printable(side.trace.path)));
+  Error error(fmt::format("Cannot compare per \"{}\": {} has no such event", event, printable(side.trace.path)));
   const bool has_tasks = std::ranges::any_of(side.activity.events, [](const auto& counted) {
     return counted.first == "task:task_newtask" && counted.second > 0;
   });
   error.hint(has_tasks && event.ends_with("sched_process_fork")
-                 ? "It holds task_newtask, of each new process or thread: --per task_newtask"
-                 : "`kmemtrace report` lists a trace's events; --time may leave out all of them");
+                 ? "The trace has task_newtask, which occurs for each new process or thread: --per task_newtask"
+                 : "`kmemtrace report` lists the events of a trace. --time may exclude all occurrences of an event");
   throw error;
 }
 
@@ -112,18 +112,18 @@ std::string why_not_per_second(const ReportResult& a, const ReportResult& b) {
 }
 
 DiffBasis basis_of(const ReportResult& a, const ReportResult& b, const DiffRequest& request) {
-  if (request.per == DiffPer::trace) return {DiffPer::trace, "", 1, 1, "as asked for"};
+  if (request.per == DiffPer::trace) return {DiffPer::trace, "", 1, 1, "as requested"};
   if (request.per == DiffPer::event)
-    return {DiffPer::event, request.event, count_of(a, request.event), count_of(b, request.event), "as asked for"};
+    return {DiffPer::event, request.event, count_of(a, request.event), count_of(b, request.event), "as requested"};
   const std::string why_not = why_not_per_second(a, b);
   if (request.per && !why_not.empty()) throw Error("Cannot compare per second: " + why_not);
   if (!why_not.empty()) return {DiffPer::trace, "", 1, 1, why_not};
-  if (request.per) return {DiffPer::second, "", seconds_of(a), seconds_of(b), "as asked for"};
+  if (request.per) return {DiffPer::second, "", seconds_of(a), seconds_of(b), "as requested"};
   constexpr double kAboutEqual = 0.01;
   const double longest = std::max(seconds_of(a), seconds_of(b));
   if (std::abs(seconds_of(a) - seconds_of(b)) <= kAboutEqual * longest)
-    return {DiffPer::trace, "", 1, 1, "both traces last about as long"};
-  return {DiffPer::second, "", seconds_of(a), seconds_of(b), "the traces do not last as long"};
+    return {DiffPer::trace, "", 1, 1, "both traces have about the same length"};
+  return {DiffPer::second, "", seconds_of(a), seconds_of(b), "the traces differ in length"};
 }
 
 }  // namespace

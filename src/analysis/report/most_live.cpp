@@ -37,7 +37,7 @@ std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t&
 
   struct Part {
     LiveCount live;
-    const Origin* origin = nullptr;  // any of the process
+    const Origin* origin = nullptr;  // any origin of the process
   };
   std::map<std::uint32_t, Part> processes;
   for (std::size_t number = 1; number < live.size(); ++number) {

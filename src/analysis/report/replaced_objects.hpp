@@ -4,8 +4,8 @@
 //
 // Some objects have no cache of their own, and their frees do not show their kind: kernel stacks and tables of open
 // files, which copy_process() allocates for each task. They are judged by the objects that the same call allocates from
-// a cache: if older tasks are freed as fast as new ones are born, the stacks of the new tasks need not become more
-// either. This only holds if the stacks are not more than the tasks. Stacks of tasks that have ended are a leak.
+// a cache: if older tasks are freed as fast as new ones are born, the number of stacks of the new tasks need not grow
+// either. This only holds if there are no more stacks than tasks. Stacks of tasks that have ended are a leak.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ class ReplacedObjects {
   std::uint32_t cache_of(std::uint32_t number) const;
   // True if objects of this origin replace older objects of their kind.
   bool replace_older(std::uint32_t number);
-  // True if objects of this origin are allocated together with objects that replace older ones, and are not more.
+  // True if objects of this origin are allocated together with objects that replace older ones, and there are no more
+  // of them.
   bool accompany_replaced(std::uint32_t number);
 
  private:

@@ -281,7 +281,7 @@ std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_
     const std::uint64_t count = of_type[type];
     if (count == 0) continue;
     const std::string& name = info.tables.event_types[type].name;
-    // Two subsystems may have events of one name.
+    // Two subsystems may have events with the same name.
     const auto same =
         std::find_if(counts.begin(), counts.end(), [&name](const auto& entry) { return entry.first == name; });
     if (same == counts.end())

@@ -91,22 +91,23 @@ struct Comparison {
   std::string_view of_what;
 };
 constexpr std::string_view kSlabObjects =
-    "growth of the objects allocated in the trace, in caches that the kernel counts there; it counts whole slabs, and "
-    "frees of older objects";
+    "growth of the objects allocated in the trace, in the caches that this line counts; the kernel counts whole slabs, "
+    "and also frees of older objects";
 constexpr std::array kComparisons = {
     Comparison{"Slab", Allocator::slab, false, false, kSlabObjects},
     Comparison{"SReclaimable", Allocator::slab, false, false, kSlabObjects},
     Comparison{"SUnreclaim", Allocator::slab, false, false, kSlabObjects},
-    Comparison{"Percpu", Allocator::percpu, false, false,
-               "growth of what was allocated in the trace; the kernel counts whole chunks, and frees of older memory"},
+    Comparison{
+        "Percpu", Allocator::percpu, false, false,
+        "growth of the memory allocated in the trace; the kernel counts whole chunks, and also frees of older memory"},
     Comparison{"VmallocUsed", Allocator::vmap, false, false,
-               "growth of the areas made in the trace, guard pages and mappings of devices among them; the kernel "
-               "counts vmalloc's pages"},
+               "growth of the areas made in the trace, including guard pages and mappings of devices; the kernel "
+               "counts only the pages of vmalloc"},
     Comparison{"MemFree", Allocator::pages, true, true,
-               "pages freed less pages allocated; the kernel does not count those in CPUs' lists as free"}};
+               "pages freed minus pages allocated; the kernel does not count pages on the lists of CPUs as free"}};
 constexpr std::string_view kZoneFrames =
-    "pages that CPUs' lists and large frees gave back to the zones' lists of free pages, less those that were taken "
-    "from there; the kernel keeps some changes of the count on each CPU for a while";
+    "pages returned to the zones' lists of free pages, minus pages taken from these lists; the kernel adds some "
+    "changes on each CPU to its counter only later";
 
 Points without(Points points, const Points& part) {
   for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // unsigned, because sums are modulo 2^64
@@ -160,8 +161,8 @@ void add_balances(TimelineResult& result) {
     for (const GroupRow& row : table.rows)
       if (const auto memory = by_name.find(row.name); row.history && memory != by_name.end())
         add_balance(*memory->second, row.history->series, false,
-                    "growth of the objects allocated in the trace; the kernel takes those in CPUs' lists for used, and "
-                    "counts frees of older ones",
+                    "growth of the objects allocated in the trace; the kernel counts objects on the lists of CPUs as "
+                    "used, and also counts frees of older objects",
                     result);
   const auto begin = result.balances.begin() + static_cast<std::ptrdiff_t>(caches);
   std::stable_sort(begin, result.balances.end(), [](const Balance& a, const Balance& b) {

@@ -153,8 +153,8 @@ void Simulation::State::plan_what_if(const std::vector<ProfiledKind>& profile) {
     for (const ProfiledKind& kind : profile)
       if (matches_site(site.glob, kind.symbol)) largest = std::max(largest, kind.requested);
     if (largest == 0)
-      throw Error(fmt::format("--cache {}: no such site gets an object of kmalloc's caches in this trace", site.glob))
-          .hint("kmemtrace report --by call-site shows which sites there are");
+      throw Error(fmt::format("--cache {}: no such call site allocates from kmalloc caches in this trace", site.glob))
+          .hint("`kmemtrace report --by call-site` lists the call sites");
     if (site.most_bytes == 0) site.most_bytes = largest;
     layout.site_caches.push_back(std::move(site));
   }

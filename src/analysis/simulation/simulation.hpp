@@ -21,7 +21,7 @@ struct SimulationRequest {
   std::vector<std::uint64_t> classes;
   std::vector<std::uint64_t> new_classes;    // sizes to add to `classes`
   std::vector<SiteCache> site_caches;        // if most_bytes is 0, the largest request in the profile is used
-  std::vector<CacheSuggestion> suggestions;  // replayed together, unless one of the members above is set
+  std::vector<CacheSuggestion> suggestions;  // replayed together; ignored if one of the members above is set
   std::vector<SlabInfo> slabinfo_before;     // slabinfo before the trace; empty: not available
   std::vector<SlabInfo> slabinfo_after;
 

@@ -94,7 +94,7 @@ std::uint32_t SlobHeap::allocate(std::uint64_t bytes, unsigned, int) {
       page = unused_.back();
       unused_.pop_back();
     } else if (page >> (32 - shift_) != 0) {
-      throw Error("The model of SLOB holds more pages than it can number").hint("Simulate another allocator");
+      throw Error("The model of SLOB has too many pages for its page numbers").hint("Simulate another allocator");
     } else {
       pages_.emplace_back();
     }

@@ -136,10 +136,10 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
   for (const std::string_view line : kLines)
     if (!has(line))
-      return fmt::format("The snapshot's meminfo is not whole: it has no line {} with a possible number", line);
+      return fmt::format("The snapshot's meminfo is incomplete: it has no line {} with a valid number", line);
   // Linux 4.19 and 4.20 added these lines.
   if (has("KReclaimable") && !has("Percpu"))
-    return "The snapshot's meminfo is not whole: it has no line Percpu with a possible number";
+    return "The snapshot's meminfo is incomplete: it has no line Percpu with a valid number";
   return std::nullopt;
 }
 
@@ -149,8 +149,8 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   SnapshotResult result;
   result.memory = std::move(memory);
   if (const auto why = why_no_sheet(result.memory))
-    throw Error(*why).hint(result.memory.oom ? "It has to be the whole report, from \"Mem-Info:\" to \"pages reserved\""
-                                             : "It has to be the whole text of /proc/meminfo");
+    throw Error(*why).hint(result.memory.oom ? "It must be the whole report, from \"Mem-Info:\" to \"pages reserved\""
+                                             : "It must be the whole text of /proc/meminfo");
   result.total = *find_number(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   add_bytes(result.caches, result.memory.slab_allocations);

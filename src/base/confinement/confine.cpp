@@ -254,7 +254,7 @@ bool restrict_files(const Access& access, Network network) {
   const Ruleset attributes{rights, version >= 4 && network == Network::none ? kTcp : 0};
   const std::size_t size = version >= 4 ? sizeof attributes : sizeof attributes.files;
   const FileDescriptor ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0)));
-  if (ruleset.get() < 0) throw system_error("Cannot make rules of Landlock", "");
+  if (ruleset.get() < 0) throw system_error("Cannot create Landlock rules", "");
 
   const std::uint64_t all = rights & ~kNever;
   for (const std::string& path : access.read) allow(ruleset.get(), path, kRead);

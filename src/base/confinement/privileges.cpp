@@ -34,12 +34,12 @@ Mask mask_of(std::span<const unsigned> capabilities) {
 void keep(const Mask& kept) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct now[2] = {};
-  if (::syscall(SYS_capget, &header, now) != 0) throw system_error("Cannot tell the capabilities of this process", "");
+  if (::syscall(SYS_capget, &header, now) != 0) throw system_error("Cannot read the capabilities of this process", "");
   for (std::size_t word = 0; word < kept.size(); ++word) {
     now[word].permitted &= kept[word];
     now[word].effective &= kept[word];
   }
-  if (::syscall(SYS_capset, &header, now) != 0) throw system_error("Cannot give up capabilities", "");
+  if (::syscall(SYS_capset, &header, now) != 0) throw system_error("Cannot drop capabilities", "");
 }
 
 }  // namespace

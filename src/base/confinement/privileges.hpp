@@ -16,8 +16,8 @@ void keep_capabilities(std::span<const unsigned> capabilities);
 // it executes do not have them either, unless it is root. Throws Error if the kernel refuses.
 void give_up_capabilities(std::span<const unsigned> capabilities);
 
-// Like access(2), but uses the current capabilities of this process. access(2) ignores the capabilities of a process
-// that is not root.
+// True if the current capabilities of this process permit the access. access(2) would ignore the capabilities of a
+// process that is not root.
 bool may_access(const std::string& path, int mode);
 
 // True if this process is in a user namespace other than the machine's initial one. There, most of the kernel ignores

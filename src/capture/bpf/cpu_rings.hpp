@@ -28,7 +28,7 @@ class CpuRings {
   // Returns the filled fraction of the fullest ring at the last take().
   double filled() const { return filled_; }
   std::uint64_t bytes() const;      // bytes of all entries since the start; may be called from any thread
-  std::uint64_t lost() const;       // likewise
+  std::uint64_t lost() const;       // lost entries since the start; may be called from any thread
   std::uint64_t not_taken() const;  // bytes still in the rings; call it when no program runs and no reader reads
 
  private:

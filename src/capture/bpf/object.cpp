@@ -43,7 +43,7 @@ int keep_message(libbpf_print_level level, const char* format, va_list arguments
 void require_bpf() {
   const BpfSupport support = bpf_support();
   if (support.missing.empty()) return;
-  throw Error(fmt::format("Nothing can be counted inside the kernel: {}", support.missing), ExitCode::unsupported)
+  throw Error(fmt::format("BPF programs cannot be used here: {}", support.missing), ExitCode::unsupported)
       .hint(support.way_out);
 }
 
@@ -61,14 +61,14 @@ void throw_bpf_error(const std::string& action, int code) {
   if (code == EMFILE || code == ENFILE)
     error.hint("Allow more open files: ulimit -n");
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
-    error.hint("This kernel counts BPF maps as locked memory: raise its limit, `ulimit -l unlimited`");
+    error.hint("This kernel counts BPF maps as locked memory. Raise the limit: `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
     // Since Linux 6.2, the programs call a kernel function. On earlier kernels, libbpf searches the BTF of all modules
     // for the function, which requires CAP_SYS_ADMIN.
     error.hint("Before Linux 6.2, this requires CAP_SYS_ADMIN as well");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
     // Since Linux 6.2, our programs call a kernel function. The kernel allows that only in compiled programs (JIT).
-    error.hint("Let the kernel compile BPF programs: sysctl net.core.bpf_jit_enable=1");
+    error.hint("The kernel must compile BPF programs: sysctl net.core.bpf_jit_enable=1");
   else if (!messages.empty())
     error.hint(
         fmt::format("libbpf says: {}", printable(fmt::format("{}", fmt::join(split(trim(messages), '\n'), "; ")))));

@@ -109,7 +109,7 @@ EventLayout layout_of(const EventName& event, const std::string& format, const s
   if (fields.empty() || format.find("\nprint fmt:") == std::string::npos ||
       layout.kernel_bytes > kCommonBytes + KMT_MOST_KERNEL_WORDS * sizeof(std::uint64_t))
     throw Error(fmt::format("{} cannot be recorded by BPF programs", to_string(event)), ExitCode::unsupported)
-        .hint("Leave it out of -e, or record with --backend tracefs");
+        .hint("Remove it from -e, or record with --backend tracefs");
   layout.description = format;
 
   for (const KernelField& field : fields) {

@@ -26,7 +26,7 @@ struct KernelTraits {
   std::optional<PageTable> pages;
   bool has_nodes = true;                 // CONFIG_NUMA
   std::uint64_t account_flag = 0;        // __GFP_ACCOUNT; 0 without memory accounting (no CONFIG_MEMCG)
-  std::uint32_t cache_account_flag = 0;  // SLAB_ACCOUNT, likewise
+  std::uint32_t cache_account_flag = 0;  // SLAB_ACCOUNT; 0 without memory accounting
 };
 
 // A field of a record, with the source of its value.

@@ -145,7 +145,7 @@ void RecordPrograms::State::leave_out() {
   // either.
   if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0)
     throw Error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported)
-        .hint("Leave out --backend bpf: ftrace records the same at a higher cost");
+        .hint("Remove --backend bpf: ftrace records the same events at a higher cost");
   bpf_program__set_autoload(object->progs.take_kernel_record, has_kernel_records);
   bpf_program__set_autoload(object->progs.follow_fork, !request.selection.processes.empty());
   bpf_program__set_autoload(object->progs.forget_process, !request.selection.processes.empty());

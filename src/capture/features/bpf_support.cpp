@@ -32,20 +32,23 @@ bool may_load() {
 
 BpfSupport bpf_support() {
   if (is_in_user_namespace())
-    return {"loading BPF programs is not permitted in a user namespace", "run it outside, on the host"};
+    return {"loading BPF programs is not permitted in a user namespace", "run kmemtrace on the host"};
   if (!may_load())
     return {"loading BPF programs is not permitted",
-            ::geteuid() == 0 ? "this root lacks CAP_BPF and CAP_PERFMON: give them to the container, or run it outside"
-                             : "run it as root, or with CAP_BPF and CAP_PERFMON"};
+            ::geteuid() == 0
+                ? "root lacks CAP_BPF and CAP_PERFMON here: give them to the container, or run kmemtrace on the host"
+                : "run kmemtrace as root, or with CAP_BPF and CAP_PERFMON"};
   if (::access(kKernelBtf, R_OK) != 0)
     return {fmt::format("this kernel does not describe its types: no {}", kKernelBtf),
-            "it takes a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build it since 2020; `kmemtrace record` "
-            "needs neither BPF nor BTF"};
+            "this requires a kernel with CONFIG_DEBUG_INFO_BTF=y, which distributions enable since 2020; `kmemtrace "
+            "record` needs neither BPF nor BTF"};
   // Before this version, a program on a raw tracepoint may interrupt itself (kernel/trace/bpf_trace.c).
   utsname name{};
   if (::uname(&name) == 0 && version_of(name.release).value_or(kFirstExact) < kFirstExact)
-    return {
-        {}, {}, "before Linux 6.1 counts are not exact: an event may interrupt the counting of another of its kind"};
+    return {{},
+            {},
+            "before Linux 6.1, counts are not exact, because an event may interrupt the counting of an event of the "
+            "same kind"};
   return {};
 }
 

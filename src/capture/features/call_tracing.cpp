@@ -39,17 +39,17 @@ constexpr std::string_view kManyProbes = "FPROBE";
 
 constexpr std::array kNeeded = {
     NeededOption{"FUNCTION_TRACER", "", "tracing functions"},
-    NeededOption{"DYNAMIC_FTRACE", "", "tracing some of them only"},
+    NeededOption{"DYNAMIC_FTRACE", "", "tracing only some functions"},
     NeededOption{"DEBUG_INFO_BTF", "bpf", "BPF"},
-    NeededOption{kDirectCalls, "bpf", "BPF at few functions"},
-    NeededOption{kManyProbes, "bpf", "BPF at any"},
+    NeededOption{kDirectCalls, "bpf", "BPF for few functions"},
+    NeededOption{kManyProbes, "bpf", "BPF for any number of functions"},
     NeededOption{"FUNCTION_GRAPH_TRACER", "ftrace", "function_graph"},
     NeededOption{"KPROBE_EVENTS", "kprobe", "kprobe events"},
 };
 
 constexpr const char* kElsewhere =
-    "Without tracing of functions: use `kmemtrace record --stacks` (who allocates), and `kmemtrace graph FILE` "
-    "(traces recorded elsewhere)";
+    "Without function tracing, `kmemtrace record --stacks` shows which code allocates, and `kmemtrace graph FILE` "
+    "shows traces from other machines";
 
 constexpr std::string_view kBackends[] = {"bpf", "ftrace", "kprobe"};
 
@@ -81,13 +81,13 @@ std::string what_would_work(std::string_view backend, bool is_denied) {
   }
   std::string text;
   if (is_denied)
-    text = ::geteuid() != 0 ? "Run it as root. "
-                            : "A container, a sandbox or a policy of the host refuses it to root: who runs the host "
-                              "may allow it. ";
+    text = ::geteuid() != 0 ? "Run kmemtrace as root. "
+                            : "A container, a sandbox or a policy of the host forbids it to root; the administrator of "
+                              "the host can allow it. ";
   if (!configuration)
     text += fmt::format("This requires a kernel with {}, such as a distribution's. ", fmt::join(options, ", "));
   else if (is_denied && !could.empty())
-    text += fmt::format("By its configuration the kernel can do it ({}). ", fmt::join(could, ", "));
+    text += fmt::format("According to its configuration, the kernel supports it ({}). ", fmt::join(could, ", "));
   else if (!options.empty())
     text += fmt::format("This kernel was built without {}. ", fmt::join(options, ", "));
   return text + kElsewhere;
@@ -148,10 +148,11 @@ Error does_not_work(const std::string& tracefs, std::string_view backend, const 
     return why_not.empty() && needs.results ? why_no_results_by_function_graph(tracefs) : why_not;
   });
   return Error(fmt::format("--backend {} does not work here: {}", backend, why), ExitCode::unsupported)
-      .hint(others.empty()
-                ? what_would_work(backend, false)
-                : fmt::format("On this kernel, {} works. --backend auto, the default, uses the first that works",
-                              fmt::join(others, ", or ")));
+      .hint(
+          others.empty()
+              ? what_would_work(backend, false)
+              : fmt::format("On this kernel, {} works. The default, --backend auto, uses the first back end that works",
+                            fmt::join(others, ", or ")));
 }
 
 }  // namespace
@@ -164,7 +165,7 @@ std::string why_no_functions(const std::string& tracefs) {
 std::string traceable_functions(const std::string& tracefs, const std::string& backend) {
   const std::string path = list_of_functions(tracefs);
   if (const std::string why = why_no_functions(tracefs); !why.empty())
-    throw refuses(fmt::format("the kernel's list of those that can be traced is refused: {}", why), backend, true)
+    throw refuses(fmt::format("the kernel's list of traceable functions is unreadable: {}", why), backend, true)
         .at({path, {}, {}});
   return read_file(path);
 }
@@ -175,24 +176,24 @@ std::string why_not_by_bpf() {
 }
 
 std::string why_not_by_function_graph(const std::string& tracefs) {
-  if (!offers_function_graph(tracefs)) return "it has no function_graph tracer (CONFIG_FUNCTION_GRAPH_TRACER)";
+  if (!offers_function_graph(tracefs)) return "the kernel has no function_graph tracer (CONFIG_FUNCTION_GRAPH_TRACER)";
   if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
   instance.remove();  // removed here, because the instance for the recording will have the same name
   if (apart) return {};
-  return "its function_graph tracer works only in the top-level instance, which kmemtrace does not use; since Linux "
-         "6.11 it works in other instances";
+  return "the kernel's function_graph tracer works only in the top-level instance, which kmemtrace does not use; since "
+         "Linux 6.11 it works in other instances";
 }
 
 std::string why_not_by_kprobe_events(const std::string& tracefs) {
   const std::string file = tracefs + "/kprobe_events";
   if (::access(file.c_str(), W_OK) != 0)
-    return errno == ENOENT ? "it has no kprobe events (CONFIG_KPROBE_EVENTS)"
+    return errno == ENOENT ? "the kernel has no kprobe events (CONFIG_KPROBE_EVENTS)"
                            : fmt::format("kprobe_events: {}", std::generic_category().message(errno));
   // The file exists only with CONFIG_DEBUG_FS. If it is missing, kprobes count as enabled.
   if (trim(try_read_file("/sys/kernel/debug/kprobes/enabled").value_or("1")) == "0")
-    return "its kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
+    return "kprobes are switched off (/sys/kernel/debug/kprobes/enabled)";
   utsname names{};
   ::uname(&names);
   return probe_machine(names.machine) ? ""
@@ -206,16 +207,15 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // Results that are only shown, not used in filters, are no reason against ftrace, unless kprobe events can record all
-  // functions.
+  // If results are only shown and not used in filters, ftrace is refused for lacking them only if kprobe events can
+  // record all functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   if (no_ftrace.empty()) return {CallBackendKind::function_graph, no_bpf};
   if (no_kprobes.empty()) return {CallBackendKind::kprobe_events, fmt::format("{}; {}", no_bpf, no_ftrace)};
   throw refuses(
-      fmt::format("not by BPF ({}), not by ftrace ({}), not by kprobe events ({})", why_not, no_ftrace, no_kprobes),
-      "auto");
+      fmt::format("no back end works. BPF: {}. ftrace: {}. kprobe events: {}", why_not, no_ftrace, no_kprobes), "auto");
 }
 
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs) {
@@ -226,20 +226,20 @@ CallBackend choose_call_backend(const std::string& tracefs, const std::string& n
   }
   if (name == "ftrace") {
     if (needs.memory)
-      throw Error("--show takes the back ends bpf or kprobe, as text in --where does: function_graph reads no memory",
+      throw Error("--show and texts in --where need the back end bpf or kprobe, because function_graph reads no memory",
                   ExitCode::unsupported)
-          .hint("--backend auto takes one of them");
+          .hint("--backend auto selects one of these");
     const std::string no_ftrace = why_not_by_function_graph(tracefs);
     if (!no_ftrace.empty()) throw does_not_work(tracefs, name, no_ftrace, needs);
     const std::string no_results = needs.results ? why_no_results_by_function_graph(tracefs) : "";
     if (!no_results.empty())
       throw Error(fmt::format("Results of calls cannot be recorded here with this back end: {}", no_results),
                   ExitCode::unsupported)
-          .hint("--backend bpf or kprobe records results; --backend auto takes one of them");
+          .hint("--backend bpf and kprobe record results; --backend auto selects one of these");
     if (needs.arguments && !records_arguments(tracefs))
       throw Error(fmt::format("Calls cannot be selected by their arguments here with this back end: {}", kNoArguments),
                   ExitCode::unsupported)
-          .hint("--backend bpf or kprobe records arguments; --backend auto takes one of them");
+          .hint("--backend bpf and kprobe record arguments; --backend auto selects one of these");
     return {CallBackendKind::function_graph, {}};
   }
   const std::string no_bpf = why_not_by_bpf();

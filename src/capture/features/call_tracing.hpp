@@ -41,7 +41,8 @@ struct CallNeeds {
 // needs. Before Linux 6.15, ftrace records no arguments, and it records results only with a kernel option. On such
 // kernels, kprobe events are preferred to ftrace if they can record all functions. Throws Error (unsupported).
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs);
-// Like choose_call_backend() with "auto", but without BPF. `why_not` is the reason why BPF cannot be used.
+// Chooses the back end as choose_call_backend() does for "auto", but never BPF. `why_not` is the reason why BPF cannot
+// be used.
 CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::string& why_not, CallNeeds needs);
 
 }  // namespace kmt

@@ -44,7 +44,7 @@ std::string reason_of(int error_number, const std::string& path) {
 Feature probe_file(std::string name, std::string purpose, const std::string& path, int mode, bool needed = false) {
   Feature feature{std::move(name), std::move(purpose), false, needed, {}};
   if (path.front() != '/')
-    feature.reason = "tracefs is not there";
+    feature.reason = "tracefs is not mounted";
   else if (::access(path.c_str(), mode) == 0)
     feature.available = true;
   else
@@ -58,38 +58,39 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
   Feature mounted{"tracefs", "the kernel's tracing files", !root.empty() || tracefs.mountable, true, tracefs.reason};
   if (mounted.available) mounted.reason.clear();
   features.push_back(std::move(mounted));
-  features.push_back(probe_file("own buffers", "recording beside other users of tracing, in an instance of its own",
+  features.push_back(probe_file("own buffers",
+                                "recording in a separate instance, without affecting other users of tracing",
                                 root + "/instances", W_OK | X_OK, true));
-  features.push_back(probe_file("events", "recording what the kernel does", root + "/events", R_OK | X_OK, true));
+  features.push_back(probe_file("events", "recording events of the kernel", root + "/events", R_OK | X_OK, true));
   if (!features.back().available || events.empty()) features.back().available = false;
   if (features.back().reason.empty() && events.empty()) features.back().reason = "this kernel offers no events";
-  features.push_back(probe_file("raw buffers", "reading without a copy through user space",
+  features.push_back(probe_file("raw buffers", "reading whole pages of the ring buffer",
                                 root + "/per_cpu/cpu0/trace_pipe_raw", R_OK, true));
   const std::string some_event = events.empty() ? "kmem/kmalloc" : events.front().system + "/" + events.front().name;
   features.push_back(probe_file("per-event filters",
-                                "leaving out the recorder's own events, but not the interrupts on it",
+                                "excluding the recorder's own events, but not interrupts during them",
                                 fmt::format("{}/events/{}/filter", root, some_event), W_OK));
-  features.push_back(probe_file("set_event_pid", "recording chosen processes (-p, -F)", root + "/set_event_pid", W_OK));
   features.push_back(
-      probe_file("event-fork", "following the children of chosen processes", root + "/options/event-fork", W_OK));
-  features.push_back(probe_file("set_event_notrace_pid", "leaving out the recorder where filters cannot",
+      probe_file("set_event_pid", "recording only some processes (-p, -F)", root + "/set_event_pid", W_OK));
+  features.push_back(
+      probe_file("event-fork", "also recording children of these processes", root + "/options/event-fork", W_OK));
+  features.push_back(probe_file("set_event_notrace_pid", "excluding the recorder if filters cannot",
                                 root + "/set_event_notrace_pid", W_OK));
   features.push_back(
-      probe_file("buffer_percent", "waking the readers only for many pages at once", root + "/buffer_percent", W_OK));
+      probe_file("buffer_percent", "waking the readers only when many pages are full", root + "/buffer_percent", W_OK));
   const BpfSupport bpf = bpf_support();
   features.push_back({"in-kernel sums",
                       "counting and sampling without a trace: stat, top, profile, serve; record --backend bpf",
                       bpf.missing.empty(), false, bpf.missing.empty() ? "" : bpf.missing + "; " + bpf.way_out});
-  std::string no_functions = root.empty() ? "tracefs is not there" : why_no_functions(root);
+  std::string no_functions = root.empty() ? "tracefs is not mounted" : why_no_functions(root);
   const bool has_functions = no_functions.empty();
   features.push_back({"function calls", "recording calls of functions: graph FUNCTION", has_functions, false,
                       std::move(no_functions)});
-  std::string no_kprobes = root.empty() ? "tracefs is not there" : why_not_by_kprobe_events(root);
+  std::string no_kprobes = root.empty() ? "tracefs is not mounted" : why_not_by_kprobe_events(root);
   const bool has_kprobes = has_functions && no_kprobes.empty();
   if (!has_functions && no_kprobes.empty()) no_kprobes = features.back().reason;
-  features.push_back({"kprobe events",
-                      "recording calls where neither BPF nor function_graph can: graph --backend kprobe", has_kprobes,
-                      false, std::move(no_kprobes)});
+  features.push_back({"kprobe events", "recording calls if neither BPF nor function_graph can: graph --backend kprobe",
+                      has_kprobes, false, std::move(no_kprobes)});
   return features;
 }
 

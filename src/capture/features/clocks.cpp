@@ -45,16 +45,17 @@ void recommend(TraceClocks& clocks) {
   const bool coarse = clocks.clocksource.find("jiffies") != std::string::npos;
   if (offers(clocks, "mono") && !coarse && clocks.read_ns <= kCheapNs) {
     clocks.recommended = "mono";
-    clocks.reason = fmt::format("{} is ordered across CPUs and cheap here: {} ns a reading", source, clocks.read_ns);
+    clocks.reason =
+        fmt::format("{} is ordered across CPUs and cheap on this machine: {} ns per reading", source, clocks.read_ns);
   } else if (offers(clocks, "global")) {
     clocks.recommended = "global";
     clocks.reason = fmt::format("ordered across CPUs; mono would {}",
-                                !offers(clocks, "mono") ? "be better but this kernel does not offer it"
-                                : coarse                ? fmt::format("only tick: it reads {}", source)
-                                         : fmt::format("cost {} ns a reading of {}", clocks.read_ns, source));
+                                !offers(clocks, "mono") ? "be better, but this kernel does not have it"
+                                : coarse                ? fmt::format("be too coarse: it reads {}", source)
+                                         : fmt::format("cost {} ns per reading of {}", clocks.read_ns, source));
   } else {
     clocks.recommended = clocks.current;
-    clocks.reason = "this kernel offers no clock that is known to be ordered across CPUs";
+    clocks.reason = "this kernel has no clock that is known to be ordered across CPUs";
   }
 }
 
@@ -83,14 +84,14 @@ std::string describe_clock(const std::string& clock) {
     const char* text;
   };
   static constexpr std::array kTexts = {
-      Text{"local", "each CPU's own: cheapest, may be out of order across CPUs"},
-      Text{"global", "ordered across CPUs by a lock they share: dearer"},
-      Text{"counter", "counts events, tells no time"},
-      Text{"uptime", "jiffies since boot: milliseconds at best"},
-      Text{"perf", "the clock of perf, to compare with its traces"},
+      Text{"local", "separate for each CPU: cheapest, but may be out of order across CPUs"},
+      Text{"global", "ordered across CPUs by a shared lock: more expensive"},
+      Text{"counter", "a counter of events, not a time"},
+      Text{"uptime", "jiffies since boot: a resolution of milliseconds at best"},
+      Text{"perf", "the clock of perf, for comparison with its traces"},
       Text{"mono", "CLOCK_MONOTONIC: ordered across CPUs, slewed by NTP"},
-      Text{"mono_raw", "CLOCK_MONOTONIC_RAW: as mono, not slewed"},
-      Text{"boot", "CLOCK_BOOTTIME: as mono, counts while suspended"},
+      Text{"mono_raw", "CLOCK_MONOTONIC_RAW: like mono, but not slewed"},
+      Text{"boot", "CLOCK_BOOTTIME: like mono, but also counts while suspended"},
       Text{"tai", "CLOCK_TAI: wall clock, can be set"},
       Text{"x86-tsc", "raw TSC cycles, not nanoseconds"},
       Text{"ppc-tb", "raw timebase ticks, not nanoseconds"},

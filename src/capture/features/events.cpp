@@ -68,7 +68,7 @@ std::string why_missing(const std::string& tracefs, const std::vector<EventName>
     std::string base(pattern.substr(0, pattern.size() - kNodeSuffix.size()));
     base.erase(0, base.find(':') + 1);
     if (is_there(available, base) && has_node_field(tracefs, base))
-      return fmt::format("not needed: kmem:{} covers these allocations here and says the node itself", base);
+      return fmt::format("not needed: on this kernel, kmem:{} includes these allocations and has the node", base);
   }
   return "this kernel does not have it";
 }

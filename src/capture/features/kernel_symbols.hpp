@@ -11,6 +11,6 @@ namespace kmt {
 bool has_addresses(const std::string& kallsyms);
 // Advice for users if addresses are hidden.
 inline constexpr std::string_view kWayToAddresses =
-    "it shows them to root, or with CAP_SYSLOG, while sysctl kernel.kptr_restrict is 0 or 1";
+    "root and processes with CAP_SYSLOG see them if sysctl kernel.kptr_restrict is 0 or 1";
 
 }  // namespace kmt

@@ -142,10 +142,11 @@ void refuse_if_others_use(const std::string& tracefs, const BootParameters& para
     if (!names_event(parameters.events, event)) use = to_string(event);
   if (use.empty()) return;
   throw Error(
-      fmt::format("The top-level ring buffer has another user: {} is enabled, which is not in this boot's parameters",
-                  printable(use)),
+      fmt::format(
+          "The top-level ring buffer has another user: {} is enabled, but is not in the parameters of this boot",
+          printable(use)),
       ExitCode::unsupported)
-      .hint("End the other tracing first; otherwise its events would be treated as this boot's")
+      .hint("End the other tracing first; otherwise, its events would be taken for events of the boot")
       .at({tracefs, {}, {}});
 }
 

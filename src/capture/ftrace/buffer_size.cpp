@@ -60,7 +60,7 @@ void size_buffers(const TracefsInstance& instance, std::uint64_t bytes_per_cpu) 
   try {
     set_size(instance, bytes_per_cpu);
   } catch (Error& error) {
-    error.hint(fmt::format("{} a CPU may be more memory than is free: choose less with -b or --max-memory",
+    error.hint(fmt::format("{} per CPU may be more than the free memory: choose less with -b or --max-memory",
                            humane_bytes(bytes_per_cpu)));
     throw;
   }

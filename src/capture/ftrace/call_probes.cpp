@@ -58,7 +58,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
       } catch (const Error&) {
         throw Error(fmt::format("The kernel refuses a kprobe for {}: {}", name, last_refusal(tracefs)),
                     ExitCode::unsupported)
-            .hint(fmt::format("Leave {} out, or fewer values of it (--show)", name));
+            .hint(fmt::format("Do not select {}, or show fewer of its values (--show)", name));
       }
       ++probes;
     }
@@ -87,7 +87,7 @@ void CallProbes::enable(const std::vector<pid_t>& left_out) const {
 
 std::string CallProbes::name() const {
   if (left_out_.empty()) return "kprobe events";
-  return fmt::format("kprobe events, but not of {}, where the kernel allows none", first_of(left_out_));
+  return fmt::format("kprobe events, but not for {}, because the kernel allows no probe there", first_of(left_out_));
 }
 
 // If too many calls are open, exits are missed. Linux 5.10 does not count these exits.

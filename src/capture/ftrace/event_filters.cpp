@@ -31,8 +31,7 @@ void set_filter(const TracefsInstance& instance, const EventName& event, const s
     if (at == std::string::npos) throw;
     throw Error(fmt::format("The kernel refuses the filter \"{}\" of {}: {}", printable(expression), to_string(event),
                             printable(trim(text.substr(at + 12)))))
-        .hint(fmt::format("`kmemtrace list events` and events/{}/{}/format of tracefs say which fields it has",
-                          event.system, event.name));
+        .hint(fmt::format("events/{}/{}/format in tracefs lists the fields of the event", event.system, event.name));
   }
 }
 

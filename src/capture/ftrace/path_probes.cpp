@@ -31,8 +31,8 @@ struct PathProbe {
 constexpr bool kAtReturn = true;
 constexpr bool kAtEntry = false;
 
-// docs/formats/kmt.md, "Events of probes", describes the fields. The array has the length of the longest that a kprobe
-// event can fetch (MAX_ARRAY_LEN in kernel/trace/trace_probe.h). Probes at a return can fetch $arg1 since Linux 6.9.
+// docs/formats/kmt.md, "Events of probes", describes the fields. The array has the maximum length that a kprobe event
+// can fetch (MAX_ARRAY_LEN in kernel/trace/trace_probe.h). Probes at a return can fetch $arg1 since Linux 6.9.
 constexpr std::array kProbes = {
     PathProbe{kBulkFreeFunction, kAtEntry, "cache=%{0}:{3} count=%{1}:{3} objects=+0(%{2}):{3}[64]"},
     PathProbe{kRcuFreeFunction, kAtEntry, "head=%{0}:{3} ptr=%{1}:{3}"},
@@ -56,7 +56,7 @@ std::string_view return_address(std::string_view machine) {
 std::string reason_against_probes(const std::string& path, std::string_view machine) {
   if (!probe_machine(machine) || return_address(machine).empty()) return "the registers of this machine are unknown";
   if (may_access(path, W_OK)) return {};
-  return errno == ENOENT ? "this kernel has no kprobe events" : "kprobe events cannot be changed here";
+  return errno == ENOENT ? "this kernel has no kprobe events" : "this process may not create kprobe events";
 }
 
 std::string_view event_of(std::string_view function) {

@@ -74,7 +74,7 @@ std::string find_cgroup(const std::string& name, CgroupVersions versions) {
                             : fmt::format("There are several cgroups \"{}\"", printable(name)))
       .hint(found.empty()
                 ? "Use a folder of the cgroup file system, such as /sys/fs/cgroup/system.slice or system.slice"
-                : fmt::format("Name one of {}", fmt::join(found, ", ")));
+                : fmt::format("Choose one of {}", fmt::join(found, ", ")));
 }
 
 ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup,

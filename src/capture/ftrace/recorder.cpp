@@ -35,7 +35,7 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
   try {
     instance.set("trace_clock", clock);
   } catch (Error& error) {
-    error.hint(fmt::format("This kernel has the clocks {}", trim(read_file(instance.file("trace_clock")))));
+    error.hint(fmt::format("The clocks of this kernel are {}", trim(read_file(instance.file("trace_clock")))));
     throw;
   }
 }
@@ -120,7 +120,7 @@ void FtraceBackend::set_up_instance() {
   instance.set("options/stacktrace", request_.stacks ? "1" : "0");
   if (request_.user_stacks && !instance.has("options/userstacktrace"))
     throw Error("This kernel records no user stacks", ExitCode::unsupported)
-        .hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT: --backend bpf may have them");
+        .hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT. --backend bpf may be able to record user stacks");
   if (instance.has("options/userstacktrace")) instance.set("options/userstacktrace", request_.user_stacks ? "1" : "0");
   size_buffers(instance,
                request_.buffer_bytes

@@ -61,7 +61,7 @@ void RingReaders::open_files(const std::string& scratch_directory) {
   const auto reserved = static_cast<off_t>(readers_.size()) * kPipeBytes;
   if (const int code = ::posix_fallocate(reserve_.get(), 0, reserved); code == ENOSPC || code == EDQUOT) {
     errno = code;
-    throw system_error("Cannot begin to record", scratch_directory);
+    throw system_error("Cannot start recording", scratch_directory);
   }
 }
 

@@ -123,8 +123,9 @@ void RecordSession::refuse_unknown_tasks() {
   const bool by_id =
       request_.only_command || !request_.pids.empty() || (!request_.cgroup.empty() && traits_.selects_cgroups_by_task);
   if (outcome_.own_events_recorded && by_id)
-    throw Error("Cannot record only some processes from inside a PID namespace: the kernel knows them by other numbers",
-                ExitCode::unsupported)
+    throw Error(
+        "Cannot record only some processes from inside a PID namespace, because the kernel uses other process IDs",
+        ExitCode::unsupported)
         .hint(fmt::format("Record the whole machine (without {}), or record on the host of this container",
                           traits_.selects_cgroups_by_task ? "-p, -F and --cgroup" : "-p and -F"));
 }

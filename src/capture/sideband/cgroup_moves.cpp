@@ -62,7 +62,7 @@ std::string CgroupMoves::lost_text() const {
   if (!rings_) return {};
   std::vector<std::string> lost = rings_->losses("moves", left_out_);
   if (const std::string why = rings_->why_none(); !why.empty()) lost.push_back("all: " + why);
-  for (const unsigned cpu : late_) lost.push_back(fmt::format("those by CPU {} when it came on line", cpu));
+  for (const unsigned cpu : late_) lost.push_back(fmt::format("moves on CPU {} when it came online", cpu));
   return fmt::format("{}", fmt::join(lost, "; "));
 }
 
@@ -76,7 +76,7 @@ void CgroupMoves::take(Bytes sample) {
     at.seek(offset);
     return at.u32();
   };
-  if (word(places_.hierarchy) != 0) return;  // hierarchy 0 is version 2
+  if (word(places_.hierarchy) != 0) return;  // hierarchy 0 is cgroup version 2
   ByteReader path(record, kHostOrder);
   path.seek(word(places_.path) & 0xffff);
   const std::string name(path.c_string());

@@ -86,8 +86,8 @@ class KernelChanges {
   FileDescriptor uevents_;
   std::chrono::steady_clock::time_point next_look_;
   std::chrono::steady_clock::time_point may_read_ahead_;
-  std::uint64_t cpus_looked_at_ = 0;     // start of the last check for changes, in ticks
-  std::uint64_t modules_looked_at_ = 0;  // likewise
+  std::uint64_t cpus_looked_at_ = 0;     // start of the last check for changes of CPUs, in ticks
+  std::uint64_t modules_looked_at_ = 0;  // start of the last check for changes of modules, in ticks
   Modules modules_;
   std::map<std::string, Build> builds_;  // by ModuleChange::build
   std::vector<ModuleChange> changes_;

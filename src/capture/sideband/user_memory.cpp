@@ -252,15 +252,14 @@ std::string UserMemoryWatch::lost_text() const { return fmt::format("{}", fmt::j
 std::string UserMemoryWatch::late_text() const {
   return gaps_ == 0 ? ""
                     : fmt::format(
-                          "a CPU came on line, {} times: programs that ran there at once and ended soon are "
-                          "not known",
+                          "a CPU came online, {} times: programs that ran there immediately and soon ended are unknown",
                           gaps_);
 }
 
 std::string UserMemoryWatch::unanswered_text() const {
   return unanswered_ == 0
              ? ""
-             : fmt::format("{} mappings: while recording, the devices of their files did not answer", unanswered_);
+             : fmt::format("{} mappings: the devices of their files did not answer during the recording", unanswered_);
 }
 
 UserMemory UserMemoryWatch::take_changes() {

@@ -70,15 +70,14 @@ TracefsMount mount_tracefs() {
   if (!state.path.empty()) return state;
   if (!state.mountable) {
     Error error("Cannot trace: " + state.reason, ExitCode::unsupported);
-    if (::geteuid() != 0) error.hint("Run it as root: sudo kmemtrace …");
+    if (::geteuid() != 0) error.hint("Run kmemtrace as root: sudo kmemtrace …");
     throw error;
   }
   if (!try_mount()) {
     Error error = system_error("Cannot mount tracefs", kMountPoint);
     Error refused(error.what(), ExitCode::unsupported);
     refused.at(error.place());
-    refused.hint(
-        "A container has to be given tracefs by its host: -v /sys/kernel/tracing:/sys/kernel/tracing, privileged");
+    refused.hint("The host must give tracefs to the container: -v /sys/kernel/tracing:/sys/kernel/tracing, privileged");
     throw refused;
   }
   state.path = kMountPoint;
@@ -95,7 +94,8 @@ TracefsMount mount_tracefs_privately() {
     return state;
   }
   const int number = errno;
-  state.reason = fmt::format("tracefs is not mounted and cannot be: {}", std::generic_category().message(number));
+  state.reason =
+      fmt::format("tracefs is not mounted and cannot be mounted: {}", std::generic_category().message(number));
   state.is_refused = number == EPERM || number == EACCES;
   state.mountable = false;
   return state;

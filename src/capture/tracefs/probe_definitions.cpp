@@ -95,12 +95,12 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
     for (std::size_t i = 0; i < function.values.size(); ++i) {
       const ValuePath& path = function.values[i];
       if (path.argument >= machine.arguments.size() && path.argument != kStackPointer)
-        throw cannot_record(function, path, "its argument is in no register");
+        throw cannot_record(function, path, "its argument is not in a register");
       const bool is_alone = path.is_string && path.size == 0;
       std::vector<Fetched>& record = is_alone ? records.emplace_back(fetched) : records.front();
       add_value(path, i, machine, record);
       if (record.back().place.size() + record.back().type.size() + 8 > kMostArgumentBytes)
-        throw cannot_record(function, path, "it takes too many pointers to reach");
+        throw cannot_record(function, path, "too many pointers lead to it");
     }
     ProbeDefinition& definition = definitions.emplace_back();
     definition.exit = line_of('r', fmt::format("{}/probe_exit", group), function.address, at_exit);

@@ -63,7 +63,7 @@ void add_probe_event(const std::string& tracefs, const std::string& line) {
 std::string last_refusal(const std::string& tracefs) {
   const std::string log = try_read_file(tracefs + "/error_log").value_or("");
   const std::size_t at = log.rfind("error: ");
-  if (at == std::string::npos) return "it does not say why";
+  if (at == std::string::npos) return "the kernel gives no reason";
   return std::string(trim(std::string_view(log).substr(at + 7, log.find('\n', at) - at - 7)));
 }
 

@@ -29,8 +29,8 @@ struct ProbeEvent {
 std::vector<ProbeEvent> parse_probe_events(std::string_view text);
 
 struct ProbeCounts {
-  std::uint64_t hits = 0;    // both counts include all tasks
-  std::uint64_t missed = 0;  // likewise
+  std::uint64_t hits = 0;    // number of times that the probe ran, in all tasks
+  std::uint64_t missed = 0;  // number of times that the kernel skipped the probe, in all tasks
 };
 // Returns the counts of the group's probes in the order of creation. `events` is the text of kprobe_events. `profile`
 // is the text of kprobe_profile, which does not state groups. Empty if the two texts do not match.

@@ -95,7 +95,7 @@ TracefsInstance::TracefsInstance(const std::string& tracefs) : path_(own_instanc
   Error error = system_error("Cannot make a tracing instance", path_);
   Error unsupported(error.what(), ExitCode::unsupported);
   unsupported.at(error.place());
-  unsupported.hint("Root may; a kernel in lockdown mode, or a container, may forbid it to root too");
+  unsupported.hint("Only root can do this. Kernel lockdown or a container may forbid it even to root");
   throw unsupported;
 }
 

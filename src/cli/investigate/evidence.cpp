@@ -177,7 +177,8 @@ void take(const SortedJson& json, InvestigationResult& result, InvestigationEvid
   for (const SortedJson& one : json.at("unseen"))
     result.unseen.push_back({one.at(0).get<std::string>(), one.at(1).get<std::string>(), one.at(2).get<std::string>()});
   evidence.seconds = seconds_of(json.at("seconds"));
-  if (const auto requested = json.find("requested_seconds"); requested != json.end())  // likewise
+  if (const auto requested = json.find("requested_seconds");
+      requested != json.end())  // early versions of kmemtrace did not write this member
     result.requested_seconds = seconds_of(*requested);
   evidence.threshold_bytes_per_s = number(json.at("threshold_bytes_per_s"), 0, kMostBytes);
   evidence.trace_begin_seconds = seconds_of(json.at("recording_after_seconds"));

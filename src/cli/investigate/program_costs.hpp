@@ -28,7 +28,7 @@ class ProgramCosts {
 
   bool is_measured() const { return measured_seconds_ > 0; }
   double seconds() const { return seconds_; }            // CPU time of the programs until now, in seconds
-  double per_s() const { return per_s_; }                // likewise
+  double per_s() const { return per_s_; }                // CPU time of the programs per second, in seconds
   double kfrees_per_s() const { return kfrees_per_s_; }  // 0: unknown
 
  private:

@@ -16,7 +16,8 @@ namespace kmt {
 // zoneinfo. For recordings that do not name caches, the result also has the sum of all objects of each size that
 // changes.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
-// Does the same, but takes the unaccounted memory as an argument, because computing it in each call would be slow.
+// Returns the same series. Takes the unaccounted memory as an argument, because computing it in each call would be
+// slow.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
                                            const std::vector<MemorySeriesPoint>& unaccounted);
 // Empty: unknown.

@@ -39,8 +39,8 @@ std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 // Returns header and payload. The payload is compressed if that makes it smaller. Throws Error if it is too large for a
 // chunk.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-// Like make_chunk(), but stores the difference to `base`, which the reader must have. Returns {} if readers would
-// reject the compression ratio.
+// Returns header and payload of a patch, which stores only the difference to `base`. The reader must have `base`.
+// Returns {} if readers would reject the compression ratio.
 std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,
                                      const std::vector<std::uint8_t>& plain);
 

@@ -35,7 +35,7 @@ bool has_trailer(Bytes file);
 
 // Reads all intact chunks. Damage becomes findings. Throws Error if this build cannot read the file's version.
 FileContents parse_file(Bytes file, Findings& findings);
-// Like parse_file(), but throws Error if the file is not a trace.
+// Does the same as parse_file(), but also throws Error if the file is not a trace.
 FileContents parse_trace(Bytes file, Findings& findings);
 
 }  // namespace kmt::kmt_format

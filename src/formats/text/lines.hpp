@@ -65,7 +65,7 @@ class Lines {
 // Returns the word after "KEY=" or "KEY: ". The key must be a separate word. Blanks may precede the word: the kernel
 // pads "(null)". Empty if there is none.
 std::string_view value_of(std::string_view fields, std::string_view key);
-// Like value_of(), but includes the blanks before the word.
+// Does the same as value_of(), but also returns the blanks before the word.
 std::string_view padded_value_of(std::string_view fields, std::string_view key);
 
 }  // namespace kmt::text

@@ -35,7 +35,7 @@ bool starts_like_zlib(std::string_view data) {
 
 UnwrappedText inflate_text(std::string_view packed) {
   z_stream stream{};
-  if (inflateInit(&stream) != Z_OK) throw Error("zlib cannot unpack: too little memory");
+  if (inflateInit(&stream) != Z_OK) throw Error("Not enough memory to unpack the compressed text");
   UnwrappedText out;
   std::array<char, 1 << 16> part{};
   int result = Z_OK;

@@ -67,10 +67,10 @@ struct LeakHolder {
   std::size_t groups = 0;
 };
 
-// A process that allocated such memory, or many processes of one name.
+// A process that allocated memory in groups with the worst verdict, or many processes of one name.
 struct LeakSource {
-  TaskName process;           // only has a name if there are many processes
-  std::size_t processes = 1;  // of this name, in the group with most of them
+  TaskName process;           // if there are many processes, only the name is set
+  std::size_t processes = 1;  // number of processes of this name, in the group with most of them
   std::uint64_t bytes = 0;
 };
 

@@ -112,8 +112,8 @@ struct MostLive {
   LiveCount live;
   bool is_upper_bound = false;
   TaskName process;           // allocated the largest part of `live`
-  LiveCount of_process;       // this part
-  std::size_t processes = 0;  // number of all processes with a part
+  LiveCount of_process;       // the part that this process allocated
+  std::size_t processes = 0;  // number of all processes that allocated a part of `live`
 };
 
 struct ReportResult {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All numbers by which reports, series of snapshots, the fleet and `investigate` decide whether memory grows. Values
-// marked "chosen" were set by judgement, not measured. The unit tests of analysis/growth check them.
+// marked "chosen" were chosen by judgement, not measured. The unit tests of analysis/growth check them.
 #pragma once
 
 #include <array>

@@ -79,8 +79,8 @@ struct CacheSuggestion {
   std::uint64_t of_its_size = 0;
   // Saving by the estimate: average held memory, or all bytes given; selects the candidates to replay.
   double estimated_saving = 0;
-  // The members below are from replays. They are sums over the caches that lose objects and, with the new cache
-  // (`_then`), over the new cache too.
+  // The members below are from replays. They are sums over the caches that lose objects to the new cache. Members that
+  // end in `_then` are sums with the new cache, and include it.
   std::uint64_t average_held = 0;
   std::uint64_t average_held_then = 0;
   std::uint64_t peak_held = 0;  // sum of the peaks of these caches

@@ -33,7 +33,7 @@ struct ValuePath {
   std::vector<std::uint32_t> offsets;  // in bytes
   std::uint32_t size = 0;              // in bytes; 1, 2, 4 or 8 except for strings
   bool is_string = false;
-  // The type or the name of the function shows that the pointer is in user memory; if false, the address decides.
+  // True: the type or the name of the function shows that the pointer is in user memory. False: the address decides.
   bool in_user_memory = false;
   // For strings without a final NUL: number of the argument register that contains the length.
   std::optional<unsigned> counted_by;

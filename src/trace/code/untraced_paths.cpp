@@ -25,7 +25,7 @@ constexpr std::array kProbes = {
 };
 
 constexpr const char* kReceive =
-    "network receive frees heads of packets in bulk, and keeps some for reuse (napi_skb_cache)";
+    "network receive frees socket buffers (sk_buff) in bulk, and keeps some for reuse (napi_skb_cache)";
 
 // Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3.
 constexpr std::array kPaths = {
@@ -37,7 +37,7 @@ constexpr std::array kPaths = {
                  {5, 13},
                  kToday,
                  kAllocates,
-                 "network receive takes heads of packets in bulk (napi_skb_cache_get)",
+                 "network receive allocates socket buffers (sk_buff) in bulk (napi_skb_cache_get)",
                  kNoProbe},
     UntracedPath{"maple_node",
                  "mas_*",
@@ -53,10 +53,15 @@ constexpr std::array kPaths = {
                  kFrees,
                  "maple trees free nodes by kfree_rcu(), which collects them in sheaves",
                  kRcuFreeFunction},
-    UntracedPath{
-        "maple_node", "mas_*", {6, 1}, {6, 17}, kAllocates, "maple trees take nodes in bulk (mt_alloc_bulk)", kNoProbe},
+    UntracedPath{"maple_node",
+                 "mas_*",
+                 {6, 1},
+                 {6, 17},
+                 kAllocates,
+                 "maple trees allocate nodes in bulk (mt_alloc_bulk)",
+                 kNoProbe},
     UntracedPath{"io_kiocb", "io_*", {5, 1}, {5, 15}, kFrees, "io_uring frees requests in bulk", kBulkFreeFunction},
-    UntracedPath{"io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring takes requests in bulk", kNoProbe},
+    UntracedPath{"io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring allocates requests in bulk", kNoProbe},
     UntracedPath{"",
                  "",
                  {4, 3},

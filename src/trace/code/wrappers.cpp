@@ -32,10 +32,12 @@ void WrapperList::add(std::string_view text, const std::string& path) {
     entry.why = trim(rest.substr(end));
     entry.is_name = entry.glob.find_first_of("*?[\\") == std::string::npos;
     if (entry.glob.empty() || entry.glob.find_first_of("+!/#") != std::string::npos)
-      throw Error(
-          fmt::format("Line {} is no function's name or glob: \"{}\"", number, printable(content.substr(0, 60))))
+      throw Error(fmt::format("Line {} is neither the name of a function nor a glob: \"{}\"", number,
+                              printable(content.substr(0, 60))))
           .at({path, {}, {}})
-          .hint("A line is a glob, and behind a blank why; `!` in front takes functions out. See docs/wrappers.md");
+          .hint(
+              "A line is a glob, optionally followed by a blank and a reason. A leading `!` removes functions from the "
+              "list. See docs/wrappers.md");
     entries_.push_back(std::move(entry));
   }
 }

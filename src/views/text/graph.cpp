@@ -270,13 +270,13 @@ std::string what_lacks(const CallGraphResult& result, const GraphOptions& option
     return out;
   }
   if (options.arguments && !result.has_arguments)
-    say("The trace holds no arguments. ftrace records them from Linux 6.15 on if the kernel has the option "
+    say("The trace has no arguments. ftrace records them since Linux 6.15 if the kernel has the option "
         "funcgraph-args and it is set.");
   else if (options.arguments && !result.has_types)
-    say("The trace does not hold the types of the arguments. The traced kernel has them in /sys/kernel/btf/vmlinux: "
+    say("The trace does not have the types of the arguments. The traced kernel has them in /sys/kernel/btf/vmlinux: "
         "copy this file and name the copy with --btf.");
   if (lacks_results)
-    say("The trace holds no return values. ftrace records them from Linux 6.5 on if the kernel was built with "
+    say("The trace has no return values. ftrace records them since Linux 6.5 if the kernel was built with "
         "CONFIG_FUNCTION_GRAPH_RETVAL (Debian kernels are not) and the option funcgraph-retval is set. kmemtrace graph "
         "FUNCTION also records them, with BPF or kprobe events.");
   return out;
@@ -295,7 +295,7 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
     return say(fmt::format("{} not called while recording.", functions_text(result.not_called)));
   if (result.calls_traced == 0)
     return say(
-        "This trace holds no calls with a start and an end; the function tracer does not record them. To record calls, "
+        "This trace has no calls with a start and an end; the function tracer does not record them. To record calls, "
         "run: kmemtrace graph FUNCTION -- COMMAND, or with ftrace's "
         "function_graph: trace-cmd record -p function_graph -g FUNCTION -e kmem COMMAND");
   const std::string not_called =

@@ -388,7 +388,7 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
 }
 
 // Returns the option that selects the memory of many processes of one name. Empty if most of the growing memory belongs
-// to one process, or if a shell would not read the name as it is.
+// to one process, or if a shell would not read the name unchanged.
 std::string filter_by_name(const LeaksResult& result) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-";
   if (names_processes(result.by) || result.sources.empty() || result.sources.front().processes == 1) return {};
@@ -448,8 +448,7 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (result.trace.events == 0)
     return out + anomalies + "\n" +
-           hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace holds no events at all.",
-                   style);
+           hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace has no events.", style);
   out += "\n" + hanging("", verdict(result, style), style) + who_holds(result, style) + next_step(result, style);
   if (result.groups_not_followed > 0)
     out += hanging("",

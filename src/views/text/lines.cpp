@@ -169,7 +169,7 @@ std::size_t lines_in(const std::string& text) { return static_cast<std::size_t>(
 
 std::string no_allocations_line(std::string_view side, const TextStyle& style) {
   return hanging(
-      "  ", fmt::format("{} holds no allocation of this allocator; perhaps it was recorded without these events", side),
+      "  ", fmt::format("{} has no allocations of this allocator; perhaps it was recorded without these events", side),
       style);
 }
 

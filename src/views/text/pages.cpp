@@ -174,7 +174,7 @@ std::string failures(const PagesResult& result, const PagesOptions& options, con
 
 std::string nothing(const PagesOptions& options, const TextStyle& style) {
   if (options.filtered) return "\n" + hanging("", kNothingSelected, style);
-  return "\n" + hanging("", "Nothing to report: this trace holds no event of the page allocator.", style) +
+  return "\n" + hanging("", "Nothing to report: this trace has no events of the page allocator.", style) +
          hanging("", "Record them with: kmemtrace record -e 'kmem:mm_page_*'", style);
 }
 

@@ -277,7 +277,7 @@ std::string explained_lines(const ReportResult& result, const TextStyle& style) 
 std::string nothing_to_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   if (options.filtered && trace.events == 0) return "\n" + hanging("", kNothingSelected, style);
-  std::string text = "this trace holds no events at all";
+  std::string text = "this trace has no events";
   if (trace.events > 0)
     text = fmt::format("no kmem events in {}, but {} of other kinds: {}",
                        options.filtered ? "the selected part of this trace" : "this trace",
@@ -369,7 +369,7 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
                          bool has_small_allocators, const TextStyle& style) {
   constexpr std::size_t kMostRows = 12;
   constexpr std::size_t kFewestRows = 3;
-  // Whether all tables are shown, and whether short-lived groups are.
+  // Each choice states whether all tables are shown, and whether short-lived groups are shown.
   constexpr std::array<std::pair<bool, bool>, 3> kChoices = {{{true, true}, {false, true}, {false, false}}};
   constexpr std::size_t kShortLived = 3;
   const std::string churn = churn_lines(result, kShortLived, style);

@@ -244,7 +244,9 @@ std::string suggestions_section(const SimulationResult& result, const TextStyle&
                                               say_number_of(*result.candidates, "candidate", style),
                                               *result.candidates == 1 ? "was" : "were", say_bytes(kLeastSaving, style));
     const std::string others =
-        result.suggests_traffic ? "" : " --goal given examines all memory given, even if it is soon freed.";
+        result.suggests_traffic
+            ? ""
+            : " With --goal given, caches are suggested by all allocations, including memory that is soon freed.";
     return "\n" + hanging("", fmt::format("No new cache or class is suggested: {}.{}", why, others), style);
   }
   std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by memory given"
@@ -307,7 +309,7 @@ std::string text_simulation(const SimulationResult& result, const SimulationOpti
   if (recorded.allocations == 0)
     return out + "\n" +
            hanging("",
-                   result.trace.complete ? "Nothing to simulate: this trace holds no allocation of a slab object."
+                   result.trace.complete ? "Nothing to simulate: this trace has no allocations of slab objects."
                                          : "Nothing was simulated, because Ctrl+C was pressed before the replay.",
                    style) +
            found;

@@ -134,7 +134,7 @@ TEST(Answer, IsRowsOrAnError) {
         R"({"data": "rows"})"s, R"({"data": [1]})"s, R"({"data": [[1], {"a": 1}]})"s, R"({"data": [["slab", 1])"s,
         R"({"data": [["a)"s, R"({"data": [[1e999]]})"s, "{\"data\": [[\"\xff\"]]}"s, "{\"data\": [[\"a\0\"]]}"s, deep,
         "<html>\n\x1b[2Jbad gateway</html>"s})
-    EXPECT_NE(why_not([&] { rows_of_answer(bad); }).find("something else than rows"), std::string::npos)
+    EXPECT_NE(why_not([&] { rows_of_answer(bad); }).find("is not rows in JSON"), std::string::npos)
         << bad.substr(0, 80);
   const auto cell = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(rows_of_answer("{\"data\": [[" + cell(5) + "]]}").size(), 1u);

@@ -79,15 +79,15 @@ TEST_F(KernelSymbols, OfAnotherKernelAreNeverUsed) {
     EXPECT_NE(findings_.kept()[0].detail.find(why), std::string::npos) << findings_.kept()[0].detail;
   };
   info_.recording.notes["kernel_build_id"] = "ab0013";
-  none("runs another");
+  none("runs another kernel");
   info_.recording.notes.erase("kernel_build_id");
-  none("does not say the kernel's build-id");
+  none("does not contain the kernel's build ID");
   info_.recording.notes.erase("kernel_reference");
-  none("does not say the kernel's build-id");
+  none("does not contain the kernel's build ID");
   info_.recording.notes["kernel_reference"] = "_stext ffffffff81000000";
   info_.recording.notes["kernel_build_id"] = "ab0012";
   files_.running_kallsyms = put("hidden", "0000000000000000 T _stext\n0000000000000000 t asked\n");
-  none("it takes root or CAP_SYSLOG");
+  none("only to root or with CAP_SYSLOG");
   files_.running_kallsyms = put("running", kSymbols);
   // The running kernel has no symbol with this name.
   info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";

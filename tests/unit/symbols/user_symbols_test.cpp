@@ -97,7 +97,7 @@ TEST_F(Fetching, NeedsAServer) {
 TEST_F(Fetching, NeedsAProgram) {
   ::setenv("DEBUGINFOD_URLS", "http://localhost:1", 1);
   ::setenv("PATH", "/nowhere", 1);
-  EXPECT_NE(said().find("there is no program debuginfod-find"), std::string::npos) << said();
+  EXPECT_NE(said().find("the program debuginfod-find is not installed"), std::string::npos) << said();
 }
 
 TEST_F(Fetching, ReportsThatNoServerHasTheFile) {

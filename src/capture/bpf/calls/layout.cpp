@@ -45,7 +45,7 @@ CallLayout::CallLayout(const std::vector<TracedFunction>& functions, const std::
   for (const FormatText& other : others) last = std::max(last, id_of_format(other.text));
   entry_id_ = static_cast<std::uint16_t>(last + 1);
   exit_id_ = static_cast<std::uint16_t>(last + 2);
-  if (exit_id_ < last) throw Error("This kernel has no number left for events of calls", ExitCode::unsupported);
+  if (exit_id_ < last) throw Error("This kernel has no free event number for calls", ExitCode::unsupported);
 }
 
 std::vector<FormatText> CallLayout::formats() const {
@@ -72,7 +72,7 @@ std::size_t CallLayout::build_record(const kmt_entry& entry, const std::uint64_t
   const std::uint64_t words_before = is_entry ? KMT_CALL_WORDS : KMT_RETURN_WORDS;
   const std::uint64_t most_bytes = is_entry ? KMT_MOST_VALUES_BYTES : KMT_LATE_BYTES;
   if (entry.words < words_before + (values_bytes + 7) / 8 || function >= addresses_.size() || values_bytes > most_bytes)
-    throw Error("A ring of a BPF program holds what is no call");
+    throw Error("A ring of a BPF program has an entry that is not a call");
   std::size_t size = is_entry ? kEntryBytes : kExitBytes;
   std::memset(to, 0, size);
   write_common_fields(to, is_entry ? entry_id_ : exit_id_, entry);
@@ -97,9 +97,9 @@ kmt_value table_entry_of(const TracedFunction& function, const ValuePath& path) 
   const bool is_nowhere = path.argument >= KMT_CALL_ARGUMENTS && !by_stack;
   if (path.offsets.size() > KMT_MOST_STEPS || is_nowhere)
     throw Error(fmt::format("{}: {} cannot be recorded: {}", function.name, path.text,
-                            is_nowhere ? "its argument is in no register" : "it takes too many pointers to reach"),
+                            is_nowhere ? "its argument is not in a register" : "too many pointers lead to it"),
                 ExitCode::bad_input)
-        .hint(fmt::format("A value of the first {} arguments can be shown, at most {} pointers away",
+        .hint(fmt::format("Values can be reached from the first {} arguments, through at most {} pointers",
                           int{KMT_CALL_ARGUMENTS}, int{KMT_MOST_STEPS}));
   kmt_value value{};
   value.argument = static_cast<unsigned char>(by_stack ? unsigned{KMT_CALL_ARGUMENTS} : path.argument);

@@ -55,11 +55,10 @@ std::string why_not_trampolines(const RecordedCalls& calls, const TrampolineTarg
       return fmt::format("{} has arguments on the stack, which trampolines do not show", function.name);
   const Preemption preemption = kernel_preemption();
   if (preemption == Preemption::full)
-    return "on this kernel, which preempts itself (preempt=full), trampolines miss calls where a task takes another's "
-           "CPU";
+    return "this kernel is preemptible (preempt=full), so trampolines miss calls in tasks that preempt other tasks";
   if (preemption == Preemption::unknown)
-    return "trampolines miss calls where a kernel preempts itself (preempt=full), and whether this one does cannot be "
-           "read here (sched/preempt of debugfs)";
+    return "trampolines miss calls if the kernel is preemptible (preempt=full), and it is unknown whether this kernel "
+           "is (sched/preempt in debugfs is unreadable)";
   return {};
 }
 
@@ -165,7 +164,7 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   const std::string by = by_trampolines ? "_by_trampoline" : "_by_probe";
   const auto find = [&](const std::string& name) {
     bpf_program* const found = bpf_object__find_program_by_name(object->obj, name.c_str());
-    if (!found) throw Error("the registers of this architecture are not known", ExitCode::unsupported);
+    if (!found) throw Error("the registers of this architecture are unknown", ExitCode::unsupported);
     return found;
   };
   enter = find("enter" + by);
@@ -190,11 +189,11 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   fill_context_constants(constants, shared.context);
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
-      throw Error(fmt::format("{} functions are more than {}", calls.functions.size(), kMostTrampolinesAtAll));
+      throw Error(fmt::format("{} functions are too many (at most {})", calls.functions.size(), kMostTrampolinesAtAll));
     // First loads the programs for a function that every kernel accepts because of its types.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
-      throw Error("no function has all its arguments in registers, and a unique type and name");
+      throw Error("no function has all arguments in registers, a unique type and a unique name");
     loaded_for = static_cast<std::size_t>(first - targets.of.begin());
     const std::string& name = calls.functions[loaded_for].name;
     for (bpf_program* const of : {enter, enter_with_values, leave})
@@ -227,7 +226,7 @@ void CallPrograms::State::size_maps(const RecordedCalls& calls, const ProgramsRe
 void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
   const auto put = [](const bpf_map* map, std::uint32_t key, const auto& value) {
     if (bpf_map__update_elem(map, &key, sizeof key, &value, sizeof value, BPF_ANY) != 0)
-      throw_bpf_error("Cannot tell BPF programs what to record", errno);
+      throw_bpf_error("Cannot pass the list of functions to the BPF programs", errno);
   };
   std::uint32_t next_value = 0;
   for (std::uint32_t number = 0; number < calls.functions.size(); ++number) {
@@ -242,7 +241,7 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
 // that the kernel refuses, but fails if it refuses all.
 void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
                                              const std::function<bool()>& interrupted) {
-  constexpr const char* kRefused = "the kernel refuses its trampoline";
+  constexpr const char* kRefused = "the kernel refuses a trampoline for it";
   raise_descriptor_limit();  // each function needs four descriptors
   for (std::size_t number = 0; number < calls.functions.size(); ++number) {
     const TracedFunction& function = calls.functions[number];
@@ -288,7 +287,7 @@ void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
 CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& request, const SharedByPrograms& shared,
                            std::string_view kallsyms, const std::function<bool()>& interrupted) {
   if (sizeof(long) != sizeof(std::uint64_t))
-    throw Error("BPF programs see calls of 64-bit kernels only", ExitCode::unsupported);
+    throw Error("BPF programs can record calls only on 64-bit kernels", ExitCode::unsupported);
   for (const TracedFunction& function : calls.functions) {
     if (function.values.size() > KMT_MOST_VALUES)
       throw Error(fmt::format("{}: at most {} values can be recorded", function.name, int{KMT_MOST_VALUES}));
@@ -318,7 +317,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
     state_->backend = name_of(ways[i]);
     state_->reason =
         refused.empty() && against.empty()
-            ? fmt::format("chosen since trampolines see the end of every call; they are for up to {} functions",
+            ? fmt::format("chosen because trampolines see the end of every call; they are used for up to {} functions",
                           kMostTrampolines)
         : refused.empty() ? against
                           : fmt::format("this kernel refuses {}", refused);

@@ -111,7 +111,7 @@ TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& fun
     }
     const int id = btf__find_by_name_kind(types, function.name.c_str(), BTF_KIND_FUNC);
     if (id <= 0) {
-      target.why_not = "the kernel does not know its type";
+      target.why_not = "its type is not in the kernel's BTF";
       continue;
     }
     target.id = static_cast<unsigned>(id);

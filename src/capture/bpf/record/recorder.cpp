@@ -130,7 +130,7 @@ void BpfBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
   KernelDescription& kernel = outcome.recording.kernel;
   kernel = describe(tracefs_, request_, *programs_);
   if (wants_calls) set_up_calls(wanted, outcome);
-  if (request_.path_probes == PathProbing::on) note_all_unprobed(kernel, "--backend bpf has no such probes");
+  if (request_.path_probes == PathProbing::on) note_all_unprobed(kernel, "--backend bpf does not use probes");
   if (request_.path_probes == PathProbing::off) note_all_unprobed(kernel, kProbesAreOff);
   outcome.cost.ring_buffer_bytes = ring_bytes();
   if (!request_.user_stacks) return;

@@ -101,7 +101,7 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
   }
   object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
   if (missing.size() == programs.size())
-    throw Error("This kernel describes none of the memory events", ExitCode::unsupported);
+    throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported);
   bpf_program__set_autoload(object->progs.follow_fork, !selection.processes.empty());
   bpf_program__set_autoload(object->progs.forget_process, !selection.processes.empty());
 }
@@ -110,7 +110,7 @@ EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_u
   State& state = *state_;
   state.leave_out(selection);
   const int cpus = libbpf_num_possible_cpus();
-  if (cpus < 0) throw_bpf_error("Cannot learn how many CPUs there are", -cpus);
+  if (cpus < 0) throw_bpf_error("Cannot determine the number of CPUs", -cpus);
   bpf_map__set_max_entries(state.object->maps.counters, static_cast<unsigned>(cpus));
   state.object->rodata->page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   state.object->rodata->only_processes = !selection.processes.empty();

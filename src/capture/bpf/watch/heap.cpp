@@ -102,7 +102,7 @@ void HeapWatcher::State::leave_out() {
     program.program = nullptr;
   }
   fill_context_constants(*object->rodata, context_constants(types));
-  if (!any) throw Error("This kernel describes none of the memory events", ExitCode::unsupported);
+  if (!any) throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported);
   const bool only_processes = !request.selection.processes.empty();
   bpf_program__set_autoload(object->progs.follow_fork, only_processes);
   bpf_program__set_autoload(object->progs.forget_process, only_processes);
@@ -110,7 +110,7 @@ void HeapWatcher::State::leave_out() {
 
 void HeapWatcher::State::size_maps() {
   const int possible = libbpf_num_possible_cpus();
-  if (possible < 0) throw_bpf_error("Cannot learn how many CPUs there are", -possible);
+  if (possible < 0) throw_bpf_error("Cannot determine the number of CPUs", -possible);
   cpus = static_cast<std::uint32_t>(possible);
   const std::uint32_t tables_of_all = cpus * KMT_HEAP_ALLOCATIONS;
   if (request.sites) {

@@ -284,7 +284,7 @@ TEST(TextDiff, ReportsLossesAndUnrecordedEvents) {
   const std::string out = text(diff(a, b, {}));
   EXPECT_TRUE(has(out, "A lost events"));
   EXPECT_FALSE(has(out, "B lost events"));
-  EXPECT_TRUE(has(out, "B holds no allocation of this allocator"));
+  EXPECT_TRUE(has(out, "B has no allocations of this allocator"));
 }
 
 }  // namespace

@@ -396,9 +396,9 @@ TEST(SimulationText, MentionsOnlyRequestedResults) {
   result.trace.complete = true;
   result.heaps.resize(1);
   const auto text = [&result] { return text_simulation(result, {}, {}); };
-  EXPECT_NE(text().find("this trace holds no allocation"), std::string::npos);
+  EXPECT_NE(text().find("this trace has no allocations"), std::string::npos);
   result.trace.complete = false;
-  EXPECT_EQ(text().find("this trace holds no"), std::string::npos);
+  EXPECT_EQ(text().find("this trace has no"), std::string::npos);
   EXPECT_NE(text().find("Nothing was simulated"), std::string::npos);
   result.trace.complete = true;
   result.heaps[0].allocations = 1;

@@ -152,7 +152,7 @@ TEST(TextReport, StatesThatItIsIncomplete) {
 TEST(TextReport, NeverPrintsZerosForAnEmptyTrace) {
   ReportResult result;
   result.trace.path = "empty.dat";
-  EXPECT_TRUE(has(render(result), "this trace holds no events at all"));
+  EXPECT_TRUE(has(render(result), "this trace has no events"));
   EXPECT_FALSE(has(render(result), "Slab"));
 
   result.trace.events = 5210;
