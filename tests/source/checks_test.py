@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that the checks of the source tree find the mistakes that they are for."""
+"""Tests that the checks of the source tree find mistakes."""
 import os
 import sys
 import tempfile

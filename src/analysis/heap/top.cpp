@@ -32,7 +32,7 @@ HeapKey key_of(TopView view) {
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
     case TopView::caches:
-    case TopView::orders: break;  // cache_text() also names the orders of pages: "pages of 16.0 KiB"
+    case TopView::orders: break;  // cache_text() also shows the order of pages: "pages of 16.0 KiB"
   }
   return HeapKey::cache;
 }

@@ -44,9 +44,9 @@ class ReplacedObjects {
     std::string place;                      // innermost function and offset, after the name of the allocator
     std::vector<std::uint32_t> companions;  // indexes in `companions_` of these calls, each once
   };
-  // Objects of one cache that replace older ones, and that one call allocates. The call is known by its function
-  // ("copy_process") or by its caller ("alloc_bprm+0xc8"). The function itself may be missing in other stacks, because
-  // functions that end with a call of another function leave no frame.
+  // Objects of one cache that replace older ones and that one call allocates. The call is identified by its function,
+  // such as "copy_process", or by its caller, such as "alloc_bprm+0xc8". The function may be missing in other stacks,
+  // because functions that end with a call of another function leave no frame.
   struct Companion {
     Births births;
     std::map<std::string, Births> others;  // objects without a cache that the call allocates, by place

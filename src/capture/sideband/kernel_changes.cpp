@@ -108,8 +108,8 @@ std::string moved(std::string_view lines, std::uint64_t by) {
 }
 
 // Returns the start of the line before the first module's line. A reader that stops there does not make the kernel list
-// its modules. If the kernel lists its modules while there are none, it returns none through this open file later,
-// either.
+// its modules. If the kernel lists them while no module is loaded, this open file does not show modules that are loaded
+// later.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
   std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0

@@ -107,7 +107,7 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
   return take_stock(std::move(memory));
 }
 
-// The notes are not about a text of the snapshot, so they have other names than the texts.
+// Returns notes about the archive and the log. Their names differ from those of the snapshot's files.
 std::vector<MissingSource> notes_of(const Copies& copies) {
   std::vector<MissingSource> notes;
   if (!copies.damage.empty()) notes.push_back({"archive", copies.damage, {}});

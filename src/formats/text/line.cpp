@@ -64,7 +64,7 @@ bool parse_irq_info(std::string_view word, Line& line) {
 namespace {
 
 // Removes the name of a buffer, which trace-cmd prints as "NAME:  " before the task. A task's name may contain such
-// text, too, but has at most 15 characters.
+// text too, but has at most 15 characters.
 std::string_view without_buffer(std::string_view comm) {
   constexpr std::size_t kMostOfAName = 15;
   const std::size_t colon = comm.find(": ");

@@ -22,47 +22,49 @@ struct Thresholds {
   // because users look for slow growth on many hosts.
 
   // `leaks` and the fleet doubt a group if at least one of this number of frees was not traced. If there are fewer
-  // untraced frees, they may be errors of the recording. Both use exact recordings only. Chosen.
+  // untraced frees, they may be errors of the recording. Both use exact recordings only. Chosen by judgement.
   std::uint64_t frees_per_unseen = 100;
   // Limits for kinds of objects that live longer than the recording. Their number need not grow if old objects are
   // freed as fast as new ones are allocated. For this, in each third of the time, the frees of older objects must be at
   // least `pace_of_older` times the allocations that are still live. If the cache of allocation and free events is
   // unknown, only frees by a function with a similar name count. Their number must differ by less than the share
-  // `same_pace`, and there must be at least `fewest_births` allocations. Chosen.
+  // `same_pace`, and there must be at least `fewest_births` allocations. Chosen by judgement.
   double pace_of_older = 0.5;
   double same_pace = 0.25;
   std::uint64_t fewest_births = 20;
 
   // Maximum size of page tables as a share of user memory. Up to this size, user memory explains the page tables. When
-  // processes start, their page tables are a tenth of their memory. Chosen.
+  // processes start, their page tables are a tenth of their memory. Chosen by judgement.
   double most_page_tables = 0.5;
 
   // `investigate` checks the tasks of each name separately, because untraced frees by another task must not hide
   // growth. In a recording, a group is trusted if its live objects are at least 4 times its untraced frees. In samples,
   // a place (task name, cache and stack) is dropped if it has at least two untraced frees and at most 4 other objects
-  // for each of them. One untraced free may be a missed event, and most objects of a leak stay live. Chosen.
+  // for each of them. One untraced free may be a missed event, and most objects of a leak stay live. Chosen by
+  // judgement.
   std::uint64_t held_per_unseen = 4;
   std::uint64_t samples_per_unseen = 4;
   std::uint64_t fewest_unseen_samples = 2;
 
   // Growth has stopped if the rise in the last quarter is less than a tenth of what steady growth would add in this
   // time. In traces, memory must also be allocated in this quarter at half the former pace or more (`pace_of_older`);
-  // otherwise only the program's work may have ended. Chosen.
+  // otherwise only the program's work may have ended. Chosen by judgement.
   double stopped_part = 0.25;
   double stopped_share = 0.1;
 
   // The limits from here on are only for `investigate`, which tests thousands of groups within minutes. `leaks` and the
   // fleet also show small groups.
 
-  // In bytes. A smaller rise (two samples at the default distance, or four pages) is no leak. Chosen.
+  // In bytes. A smaller rise (two samples at the default distance, or four pages) is no leak. Chosen by judgement.
   double least_rise = 16 << 10;
   // Growth needs no second source if its probability to be chance is at most this share of the allowed probability;
   // chosen.
   double highly_significant_share = 0.01;
-  // In seconds. In a shorter time, counters have fewer than 16 values, and there are too few samples. Chosen.
+  // In seconds. In a shorter time, counters have fewer than 16 values, and there are too few samples. Chosen by
+  // judgement.
   double shortest_watch = 10;
   // Minimum length of a recording, as a share of the time. In a shorter recording, long-lived memory looks like growth.
-  // Chosen.
+  // Chosen by judgement.
   double shortest_recording = 0.1;
   double shortest_recording_seconds = 1;  // seconds; minimum length of a recording, even if there are no samples
   double ended_early = 0.9;  // share of the time; if allocations were observed for less, they ended early; chosen
@@ -70,7 +72,7 @@ struct Thresholds {
   double least_covered = 0.5;  // share of the time; if less was observed, growth cannot be ruled out; chosen
 
   // A cache is compared with the findings that allocate from it. Their rates agree only roughly, because other objects
-  // share the slabs. Chosen.
+  // share the slabs. Chosen by judgement.
   double enough_of_rate = 0.4;  // a cache confirms a finding if it grows by at least this share of the finding's rate
   // A cache contradicts a finding if its confidence interval is below this share of the finding's rate.
   double too_slow = 0.8;
@@ -114,7 +116,7 @@ struct Thresholds {
 
   // If at least this number of processes starts during the observation, and they still run at its end, their memory is
   // not a leak. Each of them must have at most this share of a finding's bytes, and at least the share `settled_share`
-  // of its own final bytes in the first half of its time. Chosen.
+  // of its own final bytes in the first half of its time. Chosen by judgement.
   std::size_t fewest_new_processes = 8;
   double most_of_one_process = 0.25;
   double settled_share = 0.8;
@@ -130,7 +132,7 @@ struct Thresholds {
   double seconds_to_end_recording = 0.5;
 
   // Limits for what a recording covers. It covers everything that may grow, so these limits are lower than those for a
-  // finding. Chosen.
+  // finding. Chosen by judgement.
   std::uint64_t fewest_samples_to_record = 3;
   // Minimum share of the rise in each half of the time; otherwise the rise is a burst.
   double least_of_each_half = 0.15;

@@ -32,7 +32,7 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
-// Names the files that contradict each other, because a line of memory cannot be negative.
+// Names the files that contradict each other. A line of memory that is negative shows a contradiction.
 std::string contradictions_text(const SnapshotResult& result, const TextStyle& style) {
   std::string out;
   for (const BalanceLine& line : result.sheet)

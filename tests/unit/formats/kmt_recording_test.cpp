@@ -148,7 +148,7 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   Recording recording(path(), kernel(), {0, 1}, {}, {});
   const unsigned events = 50;
   std::uint64_t time = 0;
-  // Made before the test writes them, because a recording also writes events when a second has passed.
+  // The pages are made before the test writes them, because a recording also writes events when a second has passed.
   std::vector<Page> pages;
   for (std::uint64_t given = 0; given < kBlockEvents; given += events, time += 1000)
     pages.push_back(page_of(time, events));

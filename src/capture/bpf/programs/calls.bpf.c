@@ -403,7 +403,7 @@ static __always_inline u32 frame_of(const void* context) {
   return (u32)low;
 }
 
-// For trampolines. The programs at the entry and the exit of a call receive the same context, which is on the stack.
+// With trampolines, the programs at the entry and the exit of a call receive the same context, which is on the stack.
 static __always_inline void arguments_of(u64* context, u64* arguments) {
 #pragma unroll
   for (u32 i = 0; i < KMT_CALL_ARGUMENTS; ++i) bpf_get_func_arg(context, i, &arguments[i]);

@@ -82,7 +82,7 @@ TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// The samples of a task are few and grow in steps, and hardly grow in the second half. The cache that the task
+// A task has few samples, which grow in steps, and hardly in the second half. The cache that the task
 // allocates from grows steadily.
 TEST(Investigation, CountersAndSharesNameTheTask) {
   const double rate = 30'000;
