@@ -2,11 +2,13 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
@@ -34,6 +36,24 @@ std::string unmarked(std::string word) {
 // whole machine.
 std::string refuse_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
+using Check = std::function<std::string(const std::string&)>;
+
+Check one_of(const std::vector<std::string>& words) {
+  return [words](const std::string& value) {
+    return std::ranges::find(words, value) != words.end()
+               ? ""
+               : fmt::format("\"{}\" is not one of: {}", value, fmt::join(words, ", "));
+  };
+}
+
+Check in_range(const OptionRange& range) {
+  return [range](const std::string& value) {
+    return CLI::Range(range.least, range.most)(value).empty()
+               ? ""
+               : fmt::format("\"{}\" is not a number from {} to {}", value, range.least, range.most);
+  };
+}
+
 void add_rules(const Option& option, CLI::Option& parsed) {
   const OptionRules& rules = option.rules;
   if (rules.required) parsed.required();
@@ -41,8 +61,8 @@ void add_rules(const Option& option, CLI::Option& parsed) {
   if (rules.repeats) parsed.expected(1)->allow_extra_args(false)->take_all();
   if (rules.values > 1) parsed.expected(static_cast<int>(rules.values));
   if (rules.check) parsed.transform(CLI::Validator(rules.check, ""));
-  if (!rules.words.empty()) parsed.check(CLI::IsMember(rules.words));
-  if (rules.range) parsed.check(CLI::Range(rules.range->least, rules.range->most));
+  if (!rules.words.empty()) parsed.check(one_of(rules.words));
+  if (rules.range) parsed.check(in_range(*rules.range));
   if (option.is_flag()) return;
   if (!option.is_argument() && !rules.may_be_empty) parsed.check(refuse_empty);
   parsed.transform(unmarked);
@@ -141,7 +161,10 @@ Error usage_error(const Command& program, const Command& command, const CLI::App
   if (!extra.empty() && dynamic_cast<const CLI::ExtrasError*>(&problem))
     return unexpected_argument(program, command, unmarked(extra.front()));
   const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr;
-  const std::string what = problem.what();
+  std::string what = problem.what();
+  if (dynamic_cast<const CLI::ExcludesError*>(&problem))
+    what =
+        fmt::format("{} cannot be combined with {}", what.substr(0, what.find(' ')), what.substr(what.rfind(' ') + 1));
   const std::string name = what.substr(0, what.find(':'));
   const Option* const option = lacks_value ? command.find(name) : nullptr;
   const char* const lacks = option != nullptr && option->rules.values > 1 ? " takes two values"

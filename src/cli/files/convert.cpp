@@ -189,7 +189,7 @@ bool convert(const ConvertArguments& options) {
 
 Command convert_command() {
   const auto options = std::make_shared<ConvertArguments>();
-  Command command{"convert", "Convert a trace to .kmt, trace.dat or CTF", kConvertFooter, [options](const Command&) {
+  Command command{"convert", "Convert a trace to .kmt, trace.dat or CTF.", kConvertFooter, [options](const Command&) {
                     return static_cast<int>(convert(*options) ? ExitCode::found : ExitCode::good);
                   }};
   command.argument("INPUT", &options->input, "The trace to convert; - is standard input", {.required = true});

@@ -128,7 +128,8 @@ void repair(const RepairArguments& options) {
 
 Command repair_command() {
   const auto options = std::make_shared<RepairArguments>();
-  Command command{"repair", "Repair a .kmt file that was cut off or damaged", kRepairFooter, [options](const Command&) {
+  Command command{"repair", "Repair a .kmt file that was cut off or damaged.", kRepairFooter,
+                  [options](const Command&) {
                     repair(*options);
                     return static_cast<int>(ExitCode::good);
                   }};

@@ -328,7 +328,7 @@ std::string check_percent(const std::string& text) {
   char* end = nullptr;
   const double percent = std::strtod(text.c_str(), &end);
   const bool is_good = *end == '\0' && percent >= 0.01 && percent <= 100;
-  return is_good ? "" : fmt::format("Value {} not in range 0.01 to 100", text);
+  return is_good ? "" : fmt::format("\"{}\" is not a number from 0.01 to 100", text);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ void report_sampling(const Attribute& attribute, Findings& findings) {
   if (attribute.type != kTypeTracepoint || (!attribute.is_frequency && attribute.period <= 1)) return;
   findings.add(
       {Imperfection::sampled_events, fmt::format("{}: {}", printable(attribute.name),
-                                                 attribute.is_frequency ? fmt::format("{} a second", attribute.period)
+                                                 attribute.is_frequency ? fmt::format("{} per second", attribute.period)
                                                                         : fmt::format("one of {}", attribute.period))});
 }
 

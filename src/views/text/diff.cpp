@@ -23,7 +23,7 @@ constexpr std::array kUsualColumns = {"hits",     "requested",  "allocated", "wa
                                       "p99-life", "live-bytes", "peak",      "pingpong", "failed"};
 
 std::string unit_of(const DiffBasis& basis) {
-  if (basis.per == DiffPer::second) return " a second";
+  if (basis.per == DiffPer::second) return " per second";
   return basis.per == DiffPer::event ? " per " + ascii(basis.event) : "";
 }
 

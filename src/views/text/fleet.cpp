@@ -133,7 +133,7 @@ std::string changes(const DiffTable& of, const FleetDiff& diff, const FleetOptio
   const bool divided = grows_with_time(sort) && diff.basis.per == DiffPer::second;
   std::string out =
       "\n" + heading(fmt::format("{} by {}: change of {}{}, {} changed of {}", capitalised(of.allocator),
-                                 names_of(diff.by), sort.header, divided ? " a second" : "",
+                                 names_of(diff.by), sort.header, divided ? " per second" : "",
                                  say_count(order.changed.size(), style), say_count(of.rows.size(), style)),
                      style);
   if (!table.rows.empty()) out += to_text(table, style);

@@ -289,7 +289,7 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
 
 // Names the group with most live memory, and the process that allocated it.
 std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by, const TextStyle& style) {
-  std::string text = fmt::format(" Most of it that the kernel cannot reclaim: {} with {}{} in {}",
+  std::string text = fmt::format(" The largest part that the kernel cannot reclaim: {} with {}{} in {}",
                                  most.group == "unknown" ? "memory without a known call site" : ascii(most.group),
                                  most.is_upper_bound ? "at most " : "", say_bytes(most.live.bytes, style),
                                  say_number_of(most.live.allocations, "allocation", style));

@@ -146,13 +146,13 @@ std::string heap_table(const SimulationResult& result, const TextStyle& style) {
           say_bytes(heap.peak.external_waste(), style), say_bytes(heap.end.held, style), sparkline(held, 16, style)},
          false});
   }
-  std::string out = "\n" + heading("Held for objects of the trace", style) + to_text(table, style);
+  std::string out = "\n" + heading("Memory held for the objects of the trace", style) + to_text(table, style);
   if (result.heaps.size() > 1) {
     const SimulatedHeap& now = result.heaps[0];
     const SimulatedHeap& then = result.heaps[1];
     out += hanging(
         "  ",
-        fmt::format("{}: on average it {}, at the peak it {}, and of all memory given it {}.",
+        fmt::format("{}: this {} on average and {} at the peak. It {} of all memory given.",
                     then.name == "asked for" ? "The requested change" : "All suggestions together",
                     change(now.average.held, then.average.held, style), change(now.peak.held, then.peak.held, style),
                     change(now.bytes_given, then.bytes_given, style)),

@@ -56,7 +56,7 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   };
   Table table{{{"Where it is", true}, {"Bytes"}}, {}};
   if (has_shares) table.columns.push_back({"Share"});
-  table.columns.push_back({"Said by", true});
+  table.columns.push_back({"Source", true});
   const auto add = [&](const std::string& label, const std::string& bytes, const std::string& part,
                        const std::string& source) -> TableRow& {
     TableRow& row = table.rows.emplace_back(TableRow{{label, bytes}});

@@ -136,7 +136,7 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
           'diff-divided',
           'Counts',
           [
-            { value: 'yes', title: diff.basis.per === 'second' ? 'a second' : 'an event' },
+            { value: 'yes', title: diff.basis.per === 'second' ? 'per second' : 'per event' },
             { value: 'no', title: 'in all' },
           ],
           options.divided,

@@ -105,7 +105,7 @@ function details(app: App, row: Leak, leaks: Leaks): HTMLElement {
     (row.processes ?? []).length > 0 && holders(row),
     growth &&
       note(
-        `${bytes(growth.bytes_per_s)} a second, from ${bytes(growth.low)} to ${bytes(growth.high)} with 95 % confidence; ${bytes(growth.late_bytes_per_s)} a second in the last half.`,
+        `${bytes(growth.bytes_per_s)} per second, from ${bytes(growth.low)} to ${bytes(growth.high)} with 95 % confidence; ${bytes(growth.late_bytes_per_s)} per second in the last half.`,
       ),
     row.uncertain.length > 0 &&
       el(
@@ -167,7 +167,7 @@ export function leaksPage(app: App): HTMLElement {
       'p',
       { class: 'lead' },
       leaks.found ? 'Something grows for certain.' : 'Nothing grows for certain.',
-      ` ${numberOf(leaks.judged, 'group was', 'groups were')} judged against ${bytes(leaks.threshold_bytes_per_s)} a second.`,
+      ` ${numberOf(leaks.judged, 'group was', 'groups were')} judged against ${bytes(leaks.threshold_bytes_per_s)} per second.`,
     ),
     verdictOfInvestigation(app),
     !onlyBy(app.state.filter, 'allocator', 'site') &&

@@ -15,7 +15,7 @@ const options: { source: string; line: string; change: 'yes' | 'no' } = { source
 const kSources: Record<string, string> = {
   meminfo: '/proc/meminfo',
   vmstat: '/proc/vmstat',
-  'vmstat-rate': '/proc/vmstat, bytes a second',
+  'vmstat-rate': '/proc/vmstat, bytes per second',
   'slabinfo-objects': '/proc/slabinfo, objects',
   'slabinfo-pages': '/proc/slabinfo, pages',
 };

@@ -57,7 +57,7 @@ function growth(app: App, leaks: Leaks): HTMLElement {
     return item('growth', sentence, link(app, 'Show what is live at the end', 'leaks'));
   }
   const certain = row.verdict === 'certain';
-  const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} a second`;
+  const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} per second`;
   const live = `${bytes(row.live_bytes)} live at the end${holders(row)}.`;
   const others = found.groups - 1;
   const more = others > 0 ? ` ${numberOf(others, 'more group has', 'more groups have')} the same verdict.` : '';
@@ -96,7 +96,7 @@ function waste(app: App, rows: Row[]): HTMLElement | null {
 function churn(app: App, rows: Row[], ns: number): HTMLElement | null {
   const row = most(rows, (one) => one.frees);
   if (!row?.frees) return null;
-  const rate = ns > 0 ? `, ${count((row.hits * 1e9) / ns)} a second` : '';
+  const rate = ns > 0 ? `, ${count((row.hits * 1e9) / ns)} per second` : '';
   const life = row.meanLife === null ? '' : `; they live ${duration(row.meanLife)} on average`;
   const peak = row.peak === null ? '' : `, and at most ${bytes(row.peak)} are live at a time`;
   return item(

@@ -110,7 +110,7 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
       {
         key: 'rate',
         title: 'Hits/s',
-        help: 'allocations in a second',
+        help: 'allocations per second',
         get: (row) => (seconds > 0 ? row.hits / seconds : null),
       },
       rate,

@@ -285,10 +285,10 @@ export function timelinePage(app: App): HTMLElement {
               }),
             ),
             section(
-              'Allocated a second',
+              'Allocated per second',
               plot({
                 ...common,
-                label: `Bytes allocated a second by ${what}; the table below has the numbers`,
+                label: `Bytes allocated per second by ${what}; the table below has the numbers`,
                 times: at(0.5),
                 lines: courses.allocated.map((course) => ({
                   ...course,
