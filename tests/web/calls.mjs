@@ -110,7 +110,7 @@ export async function callsAgree(page, checks, graph) {
         .map((cell) => cell.textContent),
     );
   checks.equal(cut.join('; '), '', 'calls that are cut, of fewer than 100 characters');
-  const leftOut = await page.locator('main .note', { hasText: 'This file holds' }).count();
+  const leftOut = await page.locator('main .note', { hasText: 'This file has' }).count();
   checks.equal(leftOut, held.length < graph.calls.length ? 1 : 0, 'calls that are left out are told of');
   await functionFilters(page, checks, graph, held);
   await callIsTold(page, checks, held);

@@ -20,13 +20,13 @@ const kKeys: [string, string][] = [
 // Explanations of the terms in docs/concepts.md, in one sentence each.
 const kTerms: [string, string][] = [
   ['live', 'allocated in this trace and not freed before its end; with “≤” an upper bound: some frees have no event'],
-  ['waste', 'allocated minus requested bytes: 600 bytes take an object of 1,024'],
-  ['older than the trace', 'freed in this trace, allocated before it: normal on a running system'],
+  ['waste', 'allocated minus requested bytes: a request of 600 bytes gets an object of 1,024 bytes'],
+  ['older than the trace', 'allocated before the trace and freed in it, which is normal on a running system'],
   [
     'uncertain',
     'looks live, but its free may be missing: events were lost, or the kernel frees such objects without an event',
   ],
-  ['reclaimable', 'page cache, dentries, inodes: the kernel frees them when memory gets short'],
+  ['reclaimable', 'page cache, dentries, inodes: the kernel frees them when memory is short'],
   ['unaccounted', 'the part of MemTotal that no counter of the kernel covers'],
   ['anomaly', 'an event that contradicts an earlier one, such as a second free of one object'],
 ];

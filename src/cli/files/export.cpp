@@ -73,8 +73,8 @@ Exit status:
   0    exported
   2    wrong usage, or a file cannot be read or written
   3    not permitted to read the file
-  130  interrupted by Ctrl+C; the export covers the part that was read; clickhouse hides this part, and the same
-       command continues)";
+  130  interrupted by Ctrl+C; the export covers the part that was read. With clickhouse, reports
+       exclude the trace until the same command completes it)";
 
 // A function that writes the trace in one format. Returns true if the whole trace was read.
 using Export = bool (*)(const ExportArguments&, ResultFile&);

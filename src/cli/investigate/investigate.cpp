@@ -88,8 +88,8 @@ Exit status:
   1  confirmed growth, whether its call site was found or not
   2  wrong usage, or a file cannot be read or written
   3  not permitted to read or write a file
-  4  undecided: too short, too few states, less than half of the time covered, most events lost, or neither
-     allocations nor slab caches could be observed
+  4  undecided: the time was too short, there were too few states, less than half of the time was
+     covered, most events were lost, or neither allocations nor slab caches could be observed
   130  interrupted by Ctrl+C before growth was confirmed)";
 
 double threshold_of(const InvestigateArguments& options) {

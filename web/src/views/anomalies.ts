@@ -57,8 +57,8 @@ export function anomaliesPage(app: App): HTMLElement {
   if (kinds.length === 0 && report.anomaly_sites.length === 0)
     return empty(
       report.findings.length > 0
-        ? 'No allocation and no free was odd. What was found wrong with the trace itself is on the overview.'
-        : 'No allocation and no free was odd.',
+        ? 'The events have no anomalies. The overview shows the problems of the trace itself.'
+        : 'The events have no anomalies.',
     );
   const first = report.trace.first_ns;
   return el(
@@ -106,7 +106,7 @@ export function anomaliesPage(app: App): HTMLElement {
             node: (row) => badge(allocatorNumber(row.allocator)),
           },
           { key: 'count', title: 'Count', value: (row) => row.count, text: (row) => count(row.count) },
-          site(app, 'first', 'Earlier', 'call site of the earlier event: of the free before, else of the allocation'),
+          site(app, 'first', 'Earlier', 'call site of the earlier event, which is a free or an allocation'),
           site(app, 'second', 'Seen at', 'call site of the event at which it was seen'),
           {
             key: 'cache',

@@ -172,7 +172,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
     callsOf === null ? 'Calls' : `Calls of ${printable(callsOf)}, and what they called`,
     graph.calls.length < graph.calls_selected &&
       note(
-        `This file holds ${count(graph.calls.length)} of ${count(graph.calls_selected)} calls: the first ${count(calls.first)}, and the ${count(calls.slowest)} that took longest. kmemtrace graph shows all.`,
+        `This file has ${count(graph.calls.length)} of ${count(graph.calls_selected)} calls: the first ${count(calls.first)}, and the ${count(calls.slowest)} that took longest. kmemtrace graph shows all.`,
       ),
     table<Call>({
       name: 'calls',
@@ -248,7 +248,7 @@ function callTable(app: App, calls: Calls, allocators: AllocatorName[]): HTMLEle
       empty:
         graph.calls.length === 0
           ? 'The trace has no such call.'
-          : 'None of the calls in this file is left. kmemtrace graph -F FUNCTION shows all calls of a function.',
+          : 'No call in this file matches the filters. kmemtrace graph -F FUNCTION shows all calls of a function.',
     }),
     below,
   );
@@ -280,11 +280,14 @@ export function callsPage(app: App): HTMLElement {
     calls.unfiltered === true &&
       note('Calls are those of the whole trace: of all options that select events, only --pid selects calls.'),
     graph.refused.length > 0 &&
-      note(`Not recorded, as the kernel did not allow it: ${firstOf(graph.refused.map((one) => one.function))}.`),
-    graph.not_called.length > 0 && note(`Not called while recording: ${firstOf(graph.not_called)}.`),
+      note(
+        `These functions were not recorded, because the kernel did not allow it: ${firstOf(graph.refused.map((one) => one.function))}.`,
+      ),
+    graph.not_called.length > 0 &&
+      note(`These functions were not called during the recording: ${firstOf(graph.not_called)}.`),
     (report.trace.lost_events > 0 || graph.missed.length > 0) &&
       note(
-        'Events were lost, or calls missed. Calls that ran at that time are marked; they may have called and allocated more than shown.',
+        'Events were lost, or calls were missed. Calls that ran at that time are marked; they may have called and allocated more than shown.',
       ),
     graph.arguments &&
       !graph.types &&
@@ -293,7 +296,7 @@ export function callsPage(app: App): HTMLElement {
       'Functions',
       (app.state.filter.task !== null || app.state.filter.range !== null) &&
         note('Sums by function are for all tasks and the whole time.'),
-      missing > 0 && note(`${count(missing)} functions more, which took less time, are not in this file.`),
+      missing > 0 && note(`${count(missing)} other functions, which took less time, are not in this file.`),
       functionTable(app, calls, allocators),
       ...outside.map((name) => {
         const sum = graph.outside[name];

@@ -151,7 +151,7 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
       el('span', { class: 'more' }, 'Red'),
       ' (+): B has more; ',
       el('span', { class: 'less' }, 'green'),
-      ` (−): less; the stronger the larger the change. What only ${options.width === 'b' ? 'A' : 'B'} has is seen with the widths of ${options.width === 'b' ? 'A' : 'B'}.`,
+      ` (−): B has less. A stronger colour is a larger change. To see frames that only ${options.width === 'b' ? 'A' : 'B'} has, choose the widths of ${options.width === 'b' ? 'A' : 'B'}.`,
     ),
     widths[0] > 0 ? graph.element : empty(`Trace ${options.width.toUpperCase()} has no such allocation.`),
     widths[0] > 0 && details,

@@ -103,7 +103,7 @@ function callSites(app: App, diff: Diff, key: string, allocator: AllocatorName):
   return section(
     `Call sites of ${kAllocatorTitles[allocator].toLowerCase()}`,
     notFollowed(app, ['site', 'allocator']),
-    zero > 0 && note(`${count(zero)} more have none of “${diff.columns[key].title}” in either trace.`),
+    zero > 0 && note(`${count(zero)} more rows have no “${diff.columns[key].title}” in either trace.`),
     missing > 0 && note(`The ${count(missing)} smallest rows are not in this file.`),
     table({
       name: 'diff',

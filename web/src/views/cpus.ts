@@ -117,13 +117,13 @@ export function cpusPage(app: App): HTMLElement {
             'p',
             { class: 'lead' },
             el('b', { 'data-value': away }, format(away)),
-            ` of ${format(all)} ${options.weight === 'frees' ? 'frees' : 'freed'} happened on another ${what} than the allocation: ${percent((100 * away) / all)}.`,
+            ` of ${format(all)} ${options.weight === 'frees' ? 'frees were' : 'were freed'} on another ${what} than the allocation: ${percent((100 * away) / all)}.`,
           ),
           section(
             'Who frees what another one allocated',
             matrix(grid, what, sums),
             grid.places.includes(-1) && note(othersNote(byNode)),
-            note(`Outlined is what was freed on the ${what} that allocated it.`),
+            note(`Outlined cells show memory that was freed on the ${what} that allocated it.`),
           ),
           section(
             'Sums',

@@ -161,7 +161,7 @@ function explained(finding: GrowthFinding, found: Investigation): HTMLElement {
         whole !== null && whole > 0
           ? `${shareText(cache.bytes_per_s / whole)} the ${rate(whole)} that the kernel counts for the whole cache`
           : whole !== null
-            ? 'the whole cache does not grow by the kernel’s account'
+            ? 'the kernel reports no growth of the whole cache'
             : printable(cache.no_account ?? '');
       const text = `${rate(cache.bytes_per_s)} in ${withMerged(cache.kind ?? cache.name, cache.merged_with)}: ${share}`;
       const { account } = cache;

@@ -237,7 +237,7 @@ export function flamePage(app: App): HTMLElement {
     ),
     metric === 'peak' &&
       note(
-        `Memory live at ${clock((highest + 1) * model.explore.bucket_ns)}, the end of the bucket at which ${rootName} was highest: ${bytes(whole[highest])}. Frames add up so; each one's own peak may be at another time.`,
+        `Memory live at ${clock((highest + 1) * model.explore.bucket_ns)}, the end of the bucket at which ${rootName} was highest: ${bytes(whole[highest])}. Thus the frames add up. The peak of a single frame may be at another time.`,
       ),
     !model.explore.has_stacks &&
       note(

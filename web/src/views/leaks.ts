@@ -251,7 +251,7 @@ export function leaksPage(app: App): HTMLElement {
         {
           key: 'certain',
           title: 'Certain',
-          help: 'of them, certainly live',
+          help: 'live bytes without uncertain objects',
           value: (row) => row.certain_bytes,
           text: (row) => bytes(row.certain_bytes),
         },

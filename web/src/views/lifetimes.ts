@@ -75,11 +75,11 @@ export function lifetimesPage(app: App): HTMLElement {
     notFollowed(app, ['range', 'site', 'allocator']),
     filter.range &&
       note(
-        `Lifetimes are kept in steps of ${clock(width)}: shown is ${clock(coarse.from * width)} – ${clock(coarse.to * width)}.`,
+        `Lifetimes are stored in steps of ${clock(width)}, so the page shows ${clock(coarse.from * width)} – ${clock(coarse.to * width)}.`,
       ),
     rare > 0 &&
       note(
-        `Rare lifetimes of this call site are not counted here: the report holds ${count(rare)} frees without their call sites.`,
+        `Rare lifetimes of this call site are not counted here: the report has ${count(rare)} frees without their call sites.`,
       ),
     !grid
       ? empty(

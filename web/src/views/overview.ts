@@ -144,7 +144,7 @@ function loss(app: App): HTMLElement {
   if (trace.lost_events === 0 && trace.loss_known) return note('No event was lost: all counts are complete.');
   words.push(
     note(
-      `${count(trace.lost_events)} events were lost${trace.loss_known ? '' : ', as far as the trace knows; there may be more'}. ` +
+      `${count(trace.lost_events)} events were lost${trace.loss_known ? '' : ' according to the trace, and there may be more'}. ` +
         'An allocation whose free was lost looks live: live bytes, peaks and leaks are too high. Allocations in lost events are missing everywhere, and their frees look like frees of unknown objects.',
     ),
   );
@@ -172,7 +172,7 @@ function loss(app: App): HTMLElement {
   const others = losing.length - shown.length;
   if (others > 0) words.push(note(`${count(others)} other CPUs lost fewer events.`));
   if (losing.length > 0 && losing.length < per.length)
-    words.push(note(`CPUs that lost none: ${count(per.length - losing.length)}.`));
+    words.push(note(`CPUs without lost events: ${count(per.length - losing.length)}.`));
   return el('div', {}, ...words);
 }
 
@@ -249,7 +249,7 @@ function memoryTable(app: App): HTMLElement | null {
   if (!memory) return null;
   return section(
     'The kernel’s own account',
-    note(`From ${count(memory.samples)} samples of /proc/meminfo while recording.`),
+    note(`From ${count(memory.samples)} samples of /proc/meminfo during the recording.`),
     table({
       name: 'memory',
       label: 'Lines of meminfo',

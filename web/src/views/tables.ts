@@ -137,12 +137,22 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
       ),
     exact &&
       numeric(
-        { key: 'p90-life', title: 'Life 90%', help: '90 of 100 lived no longer', get: (row) => row.p90 },
+        {
+          key: 'p90-life',
+          title: 'Life 90%',
+          help: '90 of 100 freed allocations lived at most this long',
+          get: (row) => row.p90,
+        },
         duration,
       ),
     exact &&
       numeric(
-        { key: 'p99-life', title: 'Life 99%', help: '99 of 100 lived no longer', get: (row) => row.p99 },
+        {
+          key: 'p99-life',
+          title: 'Life 99%',
+          help: '99 of 100 freed allocations lived at most this long',
+          get: (row) => row.p99,
+        },
         duration,
       ),
     exact &&

@@ -50,7 +50,7 @@ function map(app: App, pairs: SizePair[]): HTMLElement {
     tooltip: (row, column) => {
       const cell = cells[row * columns + column];
       return [
-        `${bytesSpan(...columnSizes[column])} asked for, ${bytesSpan(...rowSizes[row])} given`,
+        `${bytesSpan(...columnSizes[column])} requested, ${bytesSpan(...rowSizes[row])} allocated`,
         ['Allocations', count(sum(cell, (pair) => pair.allocations))],
         ['Given', bytes(sum(cell, kWeights.given.of))],
         ['Wasted', bytes(sum(cell, kWeights.wasted.of))],
@@ -139,7 +139,7 @@ function sections(app: App, pairs: SizePair[]): HTMLElement[] {
 }
 
 function rareOfSite(allocations: number): string {
-  return `Rare sizes of this call site are not counted here: the report holds ${count(allocations)} allocations of rare sizes without their call sites.`;
+  return `Rare sizes of this call site are not counted here: the report has ${count(allocations)} allocations of rare sizes without their call sites.`;
 }
 
 export function wastePage(app: App): HTMLElement {
@@ -172,12 +172,12 @@ export function wastePage(app: App): HTMLElement {
       'p',
       { class: 'lead' },
       el('b', { 'data-value': wasted }, bytes(wasted)),
-      ` of ${bytes(given)} that ${count(allocations)} slab allocations were given were not asked for: ${percent((100 * wasted) / (given || 1))}.`,
+      ` of ${bytes(given)} in ${count(allocations)} slab allocations were not requested: ${percent((100 * wasted) / (given || 1))}.`,
     ),
     ofOneSite && rare.allocations > 0 && note(rareOfSite(rare.allocations)),
     others.allocations > 0 &&
       note(
-        `Rare sizes are not shown separately: ${count(others.allocations)} allocations, which were given ${bytes(others.allocated)} and asked for ${bytes(others.requested)}.`,
+        `Rare sizes are not shown separately: ${count(others.allocations)} allocations, with ${bytes(others.requested)} requested and ${bytes(others.allocated)} allocated.`,
       ),
     ...(pairs.length > 0 ? sections(app, pairs) : []),
   );
