@@ -105,7 +105,7 @@ COMMENTED = {
     '.test': 'lines', '.sql': 'sql', '.md': 'markdown', '.scd': 'scdoc', '.txt': 'hash',
 }
 SKIPPED_FOLDERS = ('.git', 'data', 'node_modules', 'out', '__pycache__', 'debian')
-MESSAGES = ('src/cli/', 'src/results/', 'src/trace/imperfections.def', 'src/views/')
+MESSAGES = 'src/'
 
 
 class Text(NamedTuple):

@@ -116,7 +116,7 @@ class Texts(unittest.TestCase):
         self.assertEqual([(1, 'told')], rules_of('src/cli/a.cpp', 'say("It was told");\n'))
         self.assertEqual([(2, 'but for')], rules_of('src/views/a.cpp', 'say("Kept,\\n"\n    "but for names");\n'))
         self.assertEqual([], rules_of('src/views/a.cpp', 'json["told"] = 1;\n'))
-        self.assertEqual([], rules_of('src/formats/a.cpp', 'say("It was told");\n'))
+        self.assertEqual([], rules_of('tests/a.cpp', 'say("It was told");\n'))
         help_text = 'auto help = R"(Examples:\n  kmemtrace nobody told\n\nFollow what is\ntold.)";\n'
         self.assertEqual([(5, 'told')], rules_of('src/cli/a.cpp', help_text))
 

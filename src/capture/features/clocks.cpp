@@ -89,10 +89,10 @@ std::string describe_clock(const std::string& clock) {
       Text{"counter", "a counter of events, not a time"},
       Text{"uptime", "jiffies since boot: a resolution of milliseconds at best"},
       Text{"perf", "the clock of perf, for comparison with its traces"},
-      Text{"mono", "CLOCK_MONOTONIC: ordered across CPUs, slewed by NTP"},
-      Text{"mono_raw", "CLOCK_MONOTONIC_RAW: like mono, but not slewed"},
+      Text{"mono", "CLOCK_MONOTONIC: ordered across CPUs, adjusted by NTP"},
+      Text{"mono_raw", "CLOCK_MONOTONIC_RAW: like mono, but not adjusted by NTP"},
       Text{"boot", "CLOCK_BOOTTIME: like mono, but also counts while suspended"},
-      Text{"tai", "CLOCK_TAI: wall clock, can be set"},
+      Text{"tai", "CLOCK_TAI: wall-clock time, which can be set"},
       Text{"x86-tsc", "raw TSC cycles, not nanoseconds"},
       Text{"ppc-tb", "raw timebase ticks, not nanoseconds"},
   };

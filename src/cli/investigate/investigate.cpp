@@ -75,9 +75,9 @@ An investigation measures its own cost. Sampling stops before it would exceed th
 other sources, and the page reports this. The budget is at least 2.4 s of CPU time. With two CPUs, this is 12 % of 10 s,
 4 % of 30 s, 2 % of a minute, and at most 1 % of two minutes or more. `--dry-run` shows the share on this machine.
 
-Growth is confirmed if three conditions hold. It is steadier than random fluctuation. Samples from before the recording,
-or the kernel's own counters, agree. Neither of them contradicts. Reclaimable memory (dentries, inodes, page cache),
-user memory and page tables are not judged.
+Growth is confirmed under three conditions. The growth is steadier than random fluctuation. Samples from before the
+recording, or the kernel's own counters, show it too. Neither of these sources contradicts it. Reclaimable memory
+(dentries, inodes, page cache), user memory and page tables are not judged.
 
 An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the kernel's
 counters decide what is recorded. Without tracefs, there are only samples. Without both, the report shows which caches

@@ -84,7 +84,7 @@ void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::
     const std::uint32_t first = *begin;
     const std::uint32_t last = *end;
     if (last >= kMostCpus || first > last) continue;
-    if (last - first >= cpus_left) throw Error("NUMA nodes have more CPUs than there can be");
+    if (last - first >= cpus_left) throw Error("the NUMA nodes have too many CPUs");
     cpus_left -= last - first + 1;
     if (nodes.size() <= last) nodes.resize(last + 1, -1);
     std::fill(nodes.begin() + first, nodes.begin() + last + 1, node);

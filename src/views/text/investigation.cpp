@@ -346,7 +346,7 @@ std::string unknown_text(const InvestigationResult& result, const Detail& detail
                                "objects that the kernel may free on paths without a tracepoint",
                                size_text(judgement.excluded_bytes, style)),
                    style);
-  std::string unknown = "Only the sum of memory allocated before is known";
+  std::string unknown = "Memory that was allocated earlier is only known as a sum";
   if (judgement.judged > 0)
     unknown += fmt::format("; judged: {} (each has one task and one kernel entry point)",
                            say_number_of(judgement.judged, "group", style));
