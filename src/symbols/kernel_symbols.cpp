@@ -49,7 +49,7 @@ Error refused(std::string what, const std::string& path, const TraceInfo& info) 
   return Error(std::move(what))
       .at({path, {}, {}})
       .hint(fmt::format(
-          "The trace is of kernel {}{}", info.machine.kernel.empty() ? "unknown" : printable(info.machine.kernel),
+          "The trace is from kernel {}{}", info.machine.kernel.empty() ? "unknown" : printable(info.machine.kernel),
           note_in(info.recording.notes, "kernel_build_id").empty()
               ? ""
               : fmt::format(", build-id {}", printable(note_in(info.recording.notes, "kernel_build_id")))));

@@ -16,7 +16,7 @@ enum class Network : std::uint8_t { none, as_before };
 // ignored.
 struct Access {
   std::vector<std::string> read;             // files, and folders with all their contents
-  std::vector<std::string> listed;           // folders that may be listed; files in them may not be read
+  std::vector<std::string> listed;           // folders that may be listed; files in them cannot be read
   std::vector<std::string> written_files;    // read, too
   std::vector<std::string> written_folders;  // folders in which everything may be read, created, written and removed
 };

@@ -177,7 +177,7 @@ std::string why_not_by_bpf() {
 
 std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!offers_function_graph(tracefs)) return "the kernel has no function_graph tracer (CONFIG_FUNCTION_GRAPH_TRACER)";
-  if (!may_access(tracefs + "/instances", W_OK)) return "this process may not write to tracefs";
+  if (!may_access(tracefs + "/instances", W_OK)) return "this process is not permitted to write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
   instance.remove();  // removed here, because the instance for the recording will have the same name

@@ -56,7 +56,7 @@ std::string_view return_address(std::string_view machine) {
 std::string reason_against_probes(const std::string& path, std::string_view machine) {
   if (!probe_machine(machine) || return_address(machine).empty()) return "the registers of this machine are unknown";
   if (may_access(path, W_OK)) return {};
-  return errno == ENOENT ? "this kernel has no kprobe events" : "this process may not create kprobe events";
+  return errno == ENOENT ? "this kernel has no kprobe events" : "this process is not permitted to create kprobe events";
 }
 
 std::string_view event_of(std::string_view function) {

@@ -36,7 +36,7 @@ constexpr const char* kPageFile = "index.html";
 // files may be incomplete.
 constexpr const char* kUnfinishedFile = "unfinished";
 constexpr std::string_view kUnfinishedText =
-    "kmemtrace investigate is running here, or was killed. The next one replaces its files.\n";
+    "kmemtrace investigate is running here, or was killed. The next investigation replaces its files.\n";
 
 struct FileText {
   const char* name;

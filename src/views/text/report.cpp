@@ -182,7 +182,7 @@ std::string churn_lines(const ReportResult& result, std::size_t most_shown, cons
       if (applies(result.by[key], row->allocator))
         name += (name.empty() ? "" : ", ") + key_text(result.by[key], row->keys[key], style);
     out += hanging("  ",
-                   fmt::format("{}: {} lived under 1 ms, {} of this group: could be cached or reused", name,
+                   fmt::format("{}: {} lived less than 1 ms, {} of this group; they could be cached or reused", name,
                                say_number_of(row->lifetimes.under_1ms(), "allocation", style),
                                say_share(row->lifetimes.under_1ms(), row->allocations)),
                    style);
