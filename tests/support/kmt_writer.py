@@ -107,8 +107,8 @@ def user_memory(objects, changes):
 
 def file(trace, events, more_chunks=(), **more_facts):
     """A file with two streams, each of which contains the block of events. `more_chunks` (type, stream, payload) are
-    written before them.""" facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else
-    'little',
+    written before them."""
+    facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else 'little',
              'long_bytes': str(trace.long_bytes), 'page_size': str(trace.page_size), 'cpus': '2', 'clock': 'local',
              'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),
              'saved_cmdlines': trace.cmdlines.decode(), 'kallsyms': trace.kallsyms.decode(),
