@@ -89,7 +89,7 @@ class Answers(unittest.TestCase):
                 ('an array for a text', [LEAK[:1] + [[[['x']]]] + LEAK[2:]], 'an array in column 2'),
                 ('a number for a text', [LEAK[:1] + [7] + LEAK[2:]], 'not a text'),
                 ('a text for a number', [LEAK[:2] + ['7 '*20] + LEAK[3:]], 'not a number'), ('huge', [LEAK[:6] + [2 ** 63] + LEAK[7:]], '64 bits'),
-                ('columns are missing', [LEAK[:9]], '9 columns'), ('an unknown allocator', [['\x1b[2J' * 1000] + LEAK[1:]], 'knows an allocator')):
+                ('columns are missing', [LEAK[:9]], 'too few columns: 9'), ('an unknown allocator', [['\x1b[2J' * 1000] + LEAK[1:]], 'has an allocator')):
             with self.subTest(name):
                 done = self.ask(rows)
                 self.assertEqual(2, done.returncode, done.stderr)

@@ -83,7 +83,7 @@ class Loading:
     def test_unknown_clusters(self):
         done = run('fleet', 'schema', '--server', self.urls[0], '--cluster', 'nope', seconds=300)
         self.assertEqual(2, done.returncode)
-        self.assertIn('knows no cluster nope', done.stderr)
+        self.assertIn('has no cluster nope', done.stderr)
 
     def test_options_that_select_no_events(self):
         """A trace from which the options select no events must not be loaded, because `report` has no result for it."""

@@ -179,7 +179,7 @@ class GraphTypes(unittest.TestCase):
         self.assertIn('were removed when the trace was made anonymous', run('graph', '--ret', anonymous).stdout)
         done = run('graph', '--errors-only', anonymous)
         self.assertEqual(2, done.returncode)
-        self.assertIn('made it anonymous', done.stderr)
+        self.assertIn('when the trace was anonymised', done.stderr)
 
 
 class RealArguments(unittest.TestCase):

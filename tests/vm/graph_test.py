@@ -108,7 +108,7 @@ class Graph(unittest.TestCase):
         self.assertIn('Did you mean "vfs_read"?', self.text('unknown.err'))
 
     def test_ftrace_cannot_read_memory(self):
-        self.assertTrue('--show takes' in self.text('show.err') or 'Linux 6.11' in self.text('show.err'))
+        self.assertTrue('--show and texts' in self.text('show.err') or 'Linux 6.11' in self.text('show.err'))
 
     def test_reads_and_writes_of_a_copy(self):
         for name in ('json.out', 'kept.out'):
