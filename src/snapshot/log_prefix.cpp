@@ -119,9 +119,9 @@ bool take_unix_time(std::string_view& text, LogMessage& message) {
 }
 
 // Removes "host kernel - - - " of RFC 5424 from the front. The last field may be "[NAME KEY=\"VALUE\"]".
-bool take_syslog_fields(std::string_view& text) {
+bool take_syslog_fields(std::string_view& text, LogMessage& message) {
   Words words(text);
-  words.next();
+  const std::string_view host = words.next();
   if (words.next() != "kernel") return false;
   words.next();
   words.next();
@@ -135,11 +135,12 @@ bool take_syslog_fields(std::string_view& text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (left.starts_with(kByteOrderMark)) left.remove_prefix(kByteOrderMark.size());
   text = left;
+  message.host = host;
   return true;
 }
 
 // Removes "host kernel: " or "host kernel[0]: ".
-bool take_host(std::string_view& text) {
+bool take_host(std::string_view& text, LogMessage& message) {
   constexpr std::string_view kKernel = "kernel";
   constexpr std::size_t kMost = 120;
   const std::string_view begin = text.substr(0, kMost);
@@ -148,6 +149,8 @@ bool take_host(std::string_view& text) {
     std::string_view left = text.substr(at + kKernel.size());
     if (left.starts_with('[')) left.remove_prefix(std::min(left.find(']'), left.size() - 1) + 1);
     if (!left.starts_with(':')) continue;
+    message.host = trim(text.substr(0, at));
+    message.host.remove_prefix(message.host.rfind(' ') + 1);  // npos + 1 is 0
     text = left.substr(1);
     return true;
   }
@@ -178,8 +181,8 @@ void take_known_prefixes(std::string_view& text, PrefixedLine& line) {
     if (changed || text.empty()) continue;
     changed = take_level(text) || take_brackets(text, line) || take_record(text, line) ||
               take_date(text, line.message) || take_unix_time(text, line.message);
-    if (!changed && line.message.wall_ns && !had_host) changed = had_host = take_syslog_fields(text);
-    if (!changed && !had_host) changed = had_host = take_host(text);
+    if (!changed && line.message.wall_ns && !had_host) changed = had_host = take_syslog_fields(text, line.message);
+    if (!changed && !had_host) changed = had_host = take_host(text, line.message);
     // The version of RFC 5424 is between level and time: "<4>1 2023-01-02T03:04:05Z".
     std::string_view after_version = text;
     if (!changed && text.starts_with("1 ") && (after_version.remove_prefix(2), take_date(after_version, line.message)))

@@ -110,6 +110,15 @@ def first_lines(path, prefix=b''):
         return b''.join(prefix + line for line in file.readlines()[:LINES])
 
 
+# Logs inside other formats.
+CARRIED_LOGS = {
+    'container': b'{"log":"[  1.5] Mem-Info:\\n","stream":"stderr","time":"2024-03-01T10:00:00Z"}\n'
+                 b'{"log":"active_anon:5 inactive_anon:1 isolated_anon:0\\n"}\n{"log":"40 pages RAM\\n"}\n',
+    'csv': b'time,message,host\n5000.5,Mem-Info:,h\n5000.6,"active_anon:5 inactive_anon:1",h\n5000.7,"40 pages RAM",h\n',
+    'mail': b'Mem-Info:\nactive_anon:5 inac=\ntive_anon:1 isolated_anon:0\nFree swap  =3D 0kB\n40 pages RAM\n',
+}
+
+
 def write_snapshot_seeds(folder):
     """Writes a seed per machine and state: the first lines of each file, in one text. Output of debugging features
     is combined with an invented meminfo."""
@@ -132,6 +141,8 @@ def write_snapshot_seeds(folder):
     for name in sorted(os.listdir(logs)):
         with open(os.path.join(logs, name), 'rb') as file:
             seeds.write(folder, 'oom.' + name, file.read())
+    for name, text in CARRIED_LOGS.items():
+        seeds.write(folder, 'oom.' + name, text)
 
 
 def user_chunks(trace):

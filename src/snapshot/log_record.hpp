@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Takes messages out of logs that are stored as JSON, as CSV, or as quoted-printable mail.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kmt {
+
+// The fields of a record that are not in the line of its text.
+struct RecordFields {
+  std::optional<std::uint64_t> wall_ns;
+  std::optional<std::uint64_t> boot_ns;
+  std::string caller;
+  std::string host;
+};
+
+// Takes a line of JSON, or a line of JSON that has several lines for a record. Returns true if it belongs to a record.
+// `message` is then the text of the message, if the line has it.
+bool take_json(std::string_view line, std::string& message, RecordFields& fields);
+
+// Takes "NAME=value" of `journalctl -o export` and `-o verbose`. Leaves the text of a message in `line`.
+bool take_export(std::string_view& line, RecordFields& fields);
+
+// Reads a table of comma-separated values. The first line may name the columns.
+class CsvReader {
+ public:
+  // Takes a row. Returns false if the line is not a row.
+  bool take(std::string_view line, std::string& message, RecordFields& fields);
+
+ private:
+  std::optional<std::size_t> column_;  // of the message; the last column if the table has no header
+};
+
+// True for texts in which a mail program encoded "=" as "=3D" and split long lines with "=" at their ends.
+bool is_quoted_printable(std::string_view text);
+std::string decode_quoted_printable(std::string_view text);
+
+}  // namespace kmt
