@@ -430,13 +430,34 @@ bool lacks_meminfo(const std::string& folder) {
 
 bool has_slabinfo_copy(const std::string& folder) { return has_copy_in(folder, "slabinfo"); }
 
+namespace {
+
+// Returns the name of the file that has the release of the kernel. Empty if there is none.
+std::string uname_file_of(const std::string& folder) {
+  std::error_code code;
+  for (const char* const name : {"uname", "proc/version"})
+    if (fs::is_regular_file(folder + "/" + name, code)) return name;
+  return {};
+}
+
+}  // namespace
+
 std::vector<std::string> copied_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code code;
   for (const SnapshotSource& source : snapshot_sources())
     if (const std::string path = copied_path(source, folder); fs::exists(path, code))
       files.push_back(fs::path(path).lexically_relative(folder));
+  if (std::string uname = uname_file_of(folder); !uname.empty()) files.push_back(std::move(uname));
   return files;
+}
+
+void remove_editors_changes(std::string& text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  constexpr std::string_view kNonBreaking = "\xc2\xa0";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  std::erase(text, '\r');
+  for (std::size_t at = 0; (at = text.find(kNonBreaking, at)) != std::string::npos;) text.replace(at, 2, "  ");
 }
 
 StateSample collect_snapshot_from(const std::string& folder) {
@@ -456,6 +477,7 @@ StateSample collect_copies(const std::string& folder) {
         continue;
       }
     Reading reading = read_copy(source, folder, collector.limits());
+    remove_editors_changes(reading.text);
     if (reading.error == 0 && reading.cut.empty())
       refuse_damage(source.name, reading.text, copied_path(source, folder));
     const bool gone = reading.error == ENOENT;
@@ -463,8 +485,10 @@ StateSample collect_copies(const std::string& folder) {
                    source.kind == SourceKind::boot_messages ? std::string("dmesg > FOLDER/dmesg")
                                                             : fmt::format("copy {} there", source.path));
   }
-  if (Reading uname = read_some(folder + "/uname", {kMostOfAnAttribute, Clock::now() + kMostTime}); uname.error == 0)
-    collector.add_text("uname", std::move(uname.text));
+  if (const std::string name = uname_file_of(folder); !name.empty()) {
+    Reading uname = read_some(folder + "/" + name, {kMostOfAnAttribute, Clock::now() + kMostTime});
+    if (uname.error == 0) collector.add_text("uname", std::move(uname.text));
+  }
   return collector.finish();
 }
 

@@ -24,6 +24,9 @@ constexpr std::string_view kTooLarge = "the size limit was reached";
 // colon.
 std::string why_cut(std::size_t bytes, std::string_view limit);
 
+// Removes carriage returns, the byte order mark and non-breaking blanks, which editors and web pages add to copies.
+void remove_editors_changes(std::string& text);
+
 // The following functions find copies of the kernel's files in a folder. FOLDER/meminfo and FOLDER/proc/meminfo are
 // copies of /proc/meminfo. FOLDER/slab and FOLDER/sys/kernel/slab are copies of /sys/kernel/slab.
 // True if the folder has a copy of meminfo. Without meminfo, the total of the machine's memory is unknown.
@@ -32,8 +35,8 @@ bool has_meminfo_copy(const std::string& folder);
 bool lacks_meminfo(const std::string& folder);
 // True if the folder has a copy of slabinfo. The caches in slabinfo can be shown without meminfo.
 bool has_slabinfo_copy(const std::string& folder);
-// Returns a snapshot of all copies in the folder. Adds the file "uname", if there is one. This file must have the
-// output of `uname -a`. Throws Error if a copy is damaged.
+// Returns a snapshot of all copies in the folder. Adds the file "uname", if there is one, which must have the output of
+// `uname -a`, or else "proc/version". Throws Error if a copy is damaged.
 StateSample collect_copies(const std::string& folder);
 // Returns the paths of the copies, relative to the folder.
 std::vector<std::string> copied_files(const std::string& folder);

@@ -9,6 +9,7 @@
 #include <map>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,9 +42,12 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 bool is_log(std::string_view path) {
   constexpr std::array<std::string_view, 7> kStarts = {"dmesg",  "vmcore-dmesg", "journal", "messages",
                                                        "syslog", "kern.log",     "console"};
+  // Names such as "node-1_logs_kubelet" by must-gather.
+  constexpr std::array<std::string_view, 3> kParts = {"_logs_", "_dmesg", "_journal"};
   const std::string_view name = file_name(path);
   if (name.ends_with(".journal")) return false;  // a binary file of journald, which is not parsed
-  return std::ranges::any_of(kStarts, [name](std::string_view start) { return name.starts_with(start); });
+  return std::ranges::any_of(kStarts, [name](std::string_view start) { return name.starts_with(start); }) ||
+         std::ranges::any_of(kParts, [name](std::string_view part) { return name.find(part) != name.npos; });
 }
 
 // Splits the path of a copied file into the root folder of the copied machine and the name of the text in a snapshot.
@@ -61,6 +65,7 @@ std::optional<Place> place_of(std::string_view path) {
     return root.empty() || root.ends_with('/') ? std::optional(std::string(root)) : std::nullopt;
   };
   constexpr std::pair<std::string_view, std::string_view> kOthers[] = {{"sos_commands/kernel/uname_-a", "uname"},
+                                                                       {"proc/version", "version"},
                                                                        {"insights_commands/uname_-a", "uname"},
                                                                        {"uname", "uname"},
                                                                        {"proc/uptime", "uptime"},
@@ -86,6 +91,50 @@ std::uint64_t uptime_ns_of(const std::string& text) {
   return seconds > 0 && seconds < kMost ? static_cast<std::uint64_t>(seconds * 1e9) : 0;
 }
 
+// The reports in one log.
+struct LogReports {
+  std::vector<OomReport> usable;    // reports of one boot that show the total of memory
+  std::vector<OomReport> unusable;  // reports that do not show it
+  std::size_t mixed = 0;
+  std::size_t dropped = 0;  // the oldest reports, if the log has too many
+  std::size_t earlier = 0;  // reports from earlier boots
+  std::size_t foreign = 0;  // reports of other machines or kernels
+
+  bool last_is_unusable() const {
+    return !unusable.empty() && (usable.empty() || unusable.back().position > usable.back().position);
+  }
+};
+
+// True if two reports may be of one machine and kernel. The memory of a machine may grow or shrink while it runs, but
+// its number of pages then differs by whole memory blocks.
+bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
+  const auto differ = [](const std::string& one, const std::string& other) {
+    return !one.empty() && !other.empty() && one != other;
+  };
+  constexpr double kMuch = 1.5;
+  const auto few = static_cast<double>(std::min(total_bytes_of(a), total_bytes_of(b)).value_or(0));
+  const auto many = static_cast<double>(std::max(total_bytes_of(a), total_bytes_of(b)).value_or(0));
+  return !differ(a.host, b.host) && !differ(a.release, b.release) && a.page_size == b.page_size && many <= few * kMuch;
+}
+
+LogReports log_reports(std::string_view text) {
+  LogReports log;
+  for (OomReport& report : oom_reports(text, &log.dropped)) {
+    if (report.is_mixed)
+      ++log.mixed;
+    else
+      (total_bytes_of(report).value_or(0) == 0 ? log.unusable : log.usable).push_back(std::move(report));
+  }
+  if (log.usable.empty()) return log;
+  // Keep only the reports of the last boot. Each boot starts the clock anew, so times of different boots cannot be
+  // compared. The memory of different boots or machines cannot be compared, either.
+  const OomReport last = log.usable.back();
+  log.earlier = std::erase_if(log.usable, [&](const OomReport& report) { return report.boot != last.boot; });
+  log.foreign =
+      std::erase_if(log.usable, [&](const OomReport& report) { return !may_be_of_one_machine(report, last); });
+  return log;
+}
+
 struct CopiedFile {
   std::string path;
   std::string text;
@@ -102,6 +151,7 @@ class Finder {
       const bool is_cut = text.size() > kMostOfACopy;
       // Removes an incomplete last line. npos + 1 is 0.
       if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);
+      remove_editors_changes(text);
       const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
       if (is_usable) roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text), is_cut});
     } else {
@@ -110,23 +160,14 @@ class Finder {
   }
 
   void take_log(std::string_view path, std::string_view text) {
-    std::size_t dropped = 0;
-    std::vector<OomReport> found = oom_reports(text, &dropped);
+    LogReports found = log_reports(text);
     if (text.find("emory cgroup out of memory") != std::string_view::npos) has_cgroup_kills_ = true;
-    const std::size_t unusable =
-        std::erase_if(found, [](const OomReport& report) { return total_bytes_of(report).value_or(0) == 0; });
-    // Keep only the reports of the last boot. Each boot starts the clock anew, so times of different boots cannot be
-    // compared. The memory of different boots cannot be compared, either.
-    std::size_t earlier = 0;
-    if (!found.empty())
-      earlier =
-          std::erase_if(found, [boot = found.back().boot](const OomReport& report) { return report.boot != boot; });
     // Several logs may contain the same reports, so keep only the log with the most reports.
-    if (std::pair(found.size(), unusable) <= std::pair(reports_.size(), unusable_)) return;
-    reports_ = std::move(found);
-    unusable_ = unusable;
-    dropped_ = dropped;
-    earlier_ = earlier;
+    const auto rank = [](const LogReports& log) {
+      return std::tuple(log.usable.size(), log.unusable.size(), log.mixed);
+    };
+    if (rank(found) <= rank(log_reports_)) return;
+    log_reports_ = std::move(found);
     log_ = path;
   }
 
@@ -158,7 +199,10 @@ class Finder {
 
   std::string why_nothing(const char* noun) const {
     if (!damage_.empty()) return fmt::format("The {} has no intact meminfo or kernel log: {}", noun, damage_);
-    if (unusable_ > 0) return "The reports in the kernel's log are incomplete: they have no total of memory";
+    if (log_reports_.mixed > 0)
+      return "The lines of several reports are mixed in the kernel's log, and cannot be told apart";
+    if (!log_reports_.unusable.empty())
+      return "The reports in the kernel's log are incomplete: they have no total of memory";
     if (has_cgroup_kills_)
       return "The kernel killed tasks only inside a memory cgroup, and such reports do not show the machine's memory";
     return fmt::format("The {} has no readable meminfo, and no kernel log with a report of memory", noun);
@@ -187,9 +231,12 @@ class Finder {
         missing += fmt::format("{}\t{}\t\n", source.name, why_cut(found->second.text.size(), kTooLarge));
       state.texts.emplace_back(source.name, std::move(found->second.text));
     }
-    if (const auto uname = root.find("uname"); uname != root.end()) {
+    for (const char* const name : {"uname", "version"}) {
+      const auto uname = root.find(name);
+      if (uname == root.end()) continue;
       copies.files.push_back(uname->second.path);
       state.texts.emplace_back("uname", std::move(uname->second.text));
+      break;
     }
     if (const auto uptime = root.find("uptime"); uptime != root.end())
       copies.uptime_ns = uptime_ns_of(uptime->second.text);
@@ -197,16 +244,26 @@ class Finder {
   }
 
   void take_reports(Copies& copies) {
-    copies.unusable_reports = unusable_;
-    copies.dropped_reports = dropped_;
-    copies.earlier_reports = earlier_;
-    if (reports_.empty()) return;
+    LogReports& log = log_reports_;
+    copies.last_is_unusable = log.last_is_unusable();
+    // If no report is whole, a part of the sheet is better than none.
+    if (log.usable.empty() && !log.unusable.empty() && log.unusable.back().totals.contains("free")) {
+      log.usable.push_back(std::move(log.unusable.back()));
+      log.unusable.pop_back();
+      copies.last_is_unusable = false;
+    }
+    copies.unusable_reports = log.unusable.size();
+    copies.mixed_reports = log.mixed;
+    copies.dropped_reports = log.dropped;
+    copies.earlier_reports = log.earlier;
+    copies.foreign_reports = log.foreign;
+    if (log.usable.empty()) return;
     copies.log = log_;
     copies.files.push_back(log_);
-    const auto times = times_of(reports_);
+    const auto times = times_of(log.usable);
     copies.reports_have_times = !times.empty();
-    for (std::size_t i = 0; i < reports_.size(); ++i) {
-      StateSample& sample = copies.reports.emplace_back(sample_of(reports_[i]));
+    for (std::size_t i = 0; i < log.usable.size(); ++i) {
+      StateSample& sample = copies.reports.emplace_back(sample_of(log.usable[i]));
       if (!times.empty()) sample.ticks = times[i] - times.front();
     }
   }
@@ -224,10 +281,7 @@ class Finder {
   }
 
   std::map<std::string, Root> roots_;
-  std::vector<OomReport> reports_;  // only reports that show the total of memory
-  std::size_t unusable_ = 0;        // reports in this log that do not show the total of memory
-  std::size_t dropped_ = 0;         // the oldest reports in this log, if it has too many
-  std::size_t earlier_ = 0;         // reports in this log from earlier boots
+  LogReports log_reports_;
   bool has_cgroup_kills_ = false;
   std::string log_;
   std::string damage_;  // why the archive could be read only partly
@@ -237,6 +291,15 @@ class Finder {
 std::string text_of_file(const std::string& path, std::size_t most) {
   const MappedFile file(path);
   return std::string(as_text(file.bytes()).substr(0, most));
+}
+
+// Reads a log of a folder. Old logs are often compressed.
+void take_log_file(const std::string& path, const std::string& whole, Finder& finder) {
+  const MappedFile file(whole);
+  if (is_gzip(file.bytes()))
+    finder.take_log(path, intact_part_of_gzip(file.bytes(), kMostOfALog));
+  else
+    finder.take_log(path, as_text(file.bytes()));
 }
 
 // Reads the members of an archive. If a compressed log is cut off, reads what was written before.
@@ -277,8 +340,10 @@ Copies copies_in_file(const std::string& path, Bytes bytes) {
     if (copies.log.empty() && !copies.reports.empty()) copies.log = path;
     return copies;
   }
-  const std::string_view text = as_text(bytes);
-  if (text.starts_with("MemTotal:"))
+  std::string_view text = as_text(bytes);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (Words(text).next().starts_with("MemTotal"))
     finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy + 1)));
   else
     finder.take_log(path, text);
@@ -308,7 +373,7 @@ Copies copies_in_folder(const std::string& folder) {
       if (place_of(path))
         finder.take(path, text_of_file(whole, kMostOfACopy + 1));
       else
-        finder.take_log(path, as_text(MappedFile(whole).bytes()));
+        take_log_file(path, whole, finder);
     } catch (const Error& error) {
       if (!fs::exists(whole, code)) continue;  // the file was removed meanwhile
       throw;

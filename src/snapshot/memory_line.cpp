@@ -142,6 +142,7 @@ bool has_title(std::string_view text) {
 }
 
 std::string_view memory_part(std::string_view line) {
+  constexpr std::size_t kEnoughCounters = 2;
   constexpr std::size_t kEnough = 3;
   std::size_t counters = 0;
   std::size_t others = 0;
@@ -151,8 +152,10 @@ std::string_view memory_part(std::string_view line) {
     const auto begin = static_cast<std::size_t>(words.rest().data() - line.data());
     const WordKind kind = kind_of(words.next());
     if (kind == WordKind::foreign)
-      return counters + others >= kEnough && counters > 0 && begins_memory_line(first) ? line.substr(0, begin)
-                                                                                       : std::string_view();
+      return (counters >= kEnoughCounters || (counters > 0 && counters + others >= kEnough)) &&
+                     begins_memory_line(first)
+                 ? line.substr(0, begin)
+                 : std::string_view();
     ++(kind == WordKind::counter ? counters : others);
   }
   return line;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <deque>
 #include <functional>
 #include <iterator>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::size_t kMostReports = 4096;
 constexpr std::size_t kMostOfAReport = 16 << 20;
 constexpr std::size_t kMostRows = 1 << 20;  // limit for nodes, zones, tasks and slab caches, summed over all reports
-constexpr std::size_t kMostOrders = 64;
+constexpr std::size_t kMostOrders = 40;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
@@ -39,7 +40,7 @@ class MemoryWords {
   }
 
  private:
-  enum class Place : std::uint8_t { none, totals, node, zone, free_blocks, cpu_lists, huge_pages };
+  enum class Place : std::uint8_t { none, totals, node, zone, free_blocks, sum_of_blocks, cpu_lists };
 
   void take_word(std::string_view word) {
     const std::string before = std::exchange(last_, std::string(word));
@@ -52,7 +53,9 @@ class MemoryWords {
     } else if (word == "per-cpu:") {
       enter_zone(before, Place::cpu_lists);
     } else if (word == "=") {
-      place_ = Place::none;
+      place_ = place_ == Place::free_blocks ? Place::sum_of_blocks : Place::none;
+    } else if (place_ == Place::sum_of_blocks) {
+      take_sum_of_blocks(word);
     } else if (const std::size_t star = word.find('*'); star != std::string_view::npos) {
       take_blocks(word, star, before);
     } else if (const std::size_t equals = word.find('='); word.starts_with("hugepages_")) {
@@ -65,7 +68,7 @@ class MemoryWords {
   }
 
   void take_named(std::string_view written, std::string_view value, std::string_view before) {
-    const bool is_usd = written == "usd" && place_ == Place::cpu_lists;
+    const bool is_usd = (written == "usd" || written == "used") && place_ == Place::cpu_lists;
     const std::string name = is_usd ? "usd" : counter_name(written);
     if (name.empty()) return;
     if (value.empty())
@@ -80,13 +83,13 @@ class MemoryWords {
     is_used_ = true;
     const bool in_kb = value.ends_with("kB") || value.ends_with("KB");
     if (name == "usd" && zone_ != nullptr) {
-      zone_->cpu_list_pages += *number;
+      zone_->cpu_list_pages = zone_->cpu_list_pages.value_or(0) + *number;
     } else if (!in_kb) {
       if (name == "active_anon" || name == "active") place_ = Place::totals;
       if (place_ == Place::totals) report_.totals.try_emplace(std::string(name), *number);
     } else if (name == "free") {
       enter_zone(before, Place::zone);
-      if (zone_ != nullptr) zone_->numbers.try_emplace("free", *number);
+      if (zone_ != nullptr && !zone_->numbers.try_emplace("free", *number).second) report_.is_mixed = true;
     } else if (place_ == Place::zone && zone_ != nullptr) {
       zone_->numbers.try_emplace(std::string(name), *number);
     } else if (place_ == Place::node && (report_.nodes.contains(node_) || has_room_())) {
@@ -105,11 +108,27 @@ class MemoryWords {
     if (before.ends_with(':')) {
       enter_zone(before.substr(0, before.size() - 1), Place::free_blocks);
       constexpr std::uint64_t kMostKb = 1 << 10;
-      if (*kb != 0 && *kb <= kMostKb && (*kb & (*kb - 1)) == 0)
-        report_.page_size = static_cast<std::uint32_t>(*kb << 10);
+      if (*kb <= kMostKb && std::has_single_bit(*kb)) report_.page_size = static_cast<std::uint32_t>(*kb << 10);
+      if (zone_ != nullptr && !zone_->free.empty()) report_.is_mixed = true;
     }
-    if (place_ == Place::free_blocks && zone_ != nullptr && zone_->free.size() < kMostOrders)
+    if (place_ != Place::free_blocks || zone_ == nullptr) return;
+    // If the line was cut or mixed with other text, then an order is missing.
+    const std::size_t order = zone_->free.size();
+    const bool is_next = order < kMostOrders && *kb == std::uint64_t{report_.page_size} >> 10 << order;
+    if (is_next)
       zone_->free.push_back(*count);
+    else
+      place_ = Place::none;
+  }
+
+  void take_sum_of_blocks(std::string_view word) {
+    place_ = Place::none;
+    const auto kb = leading_number(word);
+    if (!kb || zone_ == nullptr) return;
+    std::uint64_t pages = 0;
+    for (std::size_t order = 0; order < zone_->free.size(); ++order) pages += zone_->free[order] << order;
+    zone_->has_all_free = true;
+    report_.has_wrong_sum = report_.has_wrong_sum || pages * (report_.page_size >> 10) != *kb;
   }
 
   void take_huge_pages(std::string_view name, std::string_view value) {
@@ -161,7 +180,7 @@ class ReportReader {
 
   void take(const LogMessage& message) {
     const std::string_view text = message.text;
-    if (text.empty()) return;
+    if (text.empty() || is_repeated(message)) return;
     remember_release(text);
     if (begins_report(text)) begin();
     // A report of a kill inside a cgroup does not show the machine's memory, so drop it. The next report may lack its
@@ -173,6 +192,7 @@ class ReportReader {
       report_.wall_ns = message.wall_ns;
       report_.has_year = message.has_year;
     }
+    if (report_.host.empty()) report_.host = message.host;
     append(text);
     if (take_any(text)) {
       used_text_ = report_.text.size();
@@ -198,6 +218,14 @@ class ReportReader {
   }
 
  private:
+  // True if the line is the previous one again, as in logs that two programs wrote.
+  bool is_repeated(const LogMessage& message) {
+    const bool is_same = message.boot_ns && message.boot_ns == last_boot_ns_ && message.text == last_text_;
+    last_boot_ns_ = message.boot_ns;
+    last_text_ = message.text;
+    return is_same;
+  }
+
   // Returns false if the line is not part of a report.
   bool take_any(std::string_view text) {
     if (take_task(text) || take_slab(text) || take_allocation(text)) return true;
@@ -259,7 +287,6 @@ class ReportReader {
     end();
     in_report_ = true;
     report_ = OomReport();
-    report_.release = log_.release;
     report_.boot = log_.boot;
     report_.position = log_.begun++;
     used_text_ = 0;
@@ -294,8 +321,11 @@ class ReportReader {
     if (const std::size_t at = text.find(" invoked oom-killer:"); at != text.npos) {
       is_header = true;
       report_.kill.invoked_by = text.substr(0, at);
-      report_.kill.order = number_after(text, "order=");
+    }
+    // The first line may be split in several ones.
+    if (is_header || (!report_.kill.invoked_by.empty() && !report_.has_memory())) {
       constexpr std::string_view kMask = "gfp_mask=";
+      if (!report_.kill.order) report_.kill.order = number_after(text, " order=");
       if (const std::size_t mask = text.find(kMask); mask != text.npos)
         report_.kill.gfp_flags = text.substr(mask + kMask.size(), text.find(", ", mask) - mask - kMask.size());
     }
@@ -362,21 +392,30 @@ class ReportReader {
     }
     const auto process = whole_number(inside);
     if (!process || task_columns_.empty()) return false;
-    OomTask task{.pid = *process};
+    auto task = task_of(*process, words);
+    if (!task) {
+      // The first number of a row is a user's, so other messages in brackets are not damaged rows.
+      if (whole_number(Words(text.substr(end + 1)).next())) ++report_.damaged_tasks;
+      return false;
+    }
+    if (take_row()) report_.kill.tasks.push_back(std::move(*task));
+    return true;
+  }
+
+  std::optional<OomTask> task_of(std::uint64_t pid, Words& words) const {
+    OomTask task{.pid = pid};
     for (const std::string& column : task_columns_) {
       if (column == "name") {
         task.name = trim(words.rest());
         break;
       }
       const auto value = whole_number(words.next());
-      if (!value && (column == "tgid" || column == "total_vm" || column == "rss")) return false;  // another message
+      if (!value && (column == "tgid" || column == "total_vm" || column == "rss")) return std::nullopt;
       if (column == "rss") task.rss_pages = *value;
       if (column == "swapents") task.swap_pages = value.value_or(0);
       if (column == "pgtables_bytes") task.page_table_bytes = value;
     }
-    if (task.name.empty()) return false;
-    if (take_row()) report_.kill.tasks.push_back(std::move(task));
-    return true;
+    return task.name.empty() ? std::nullopt : std::optional(std::move(task));
   }
 
   // Parses lines such as "kmalloc-96  480KB  512KB" after "Unreclaimable slab info:".
@@ -424,6 +463,8 @@ class ReportReader {
   bool is_full_ = false;       // report_.text has reached the size limit
   std::optional<MemoryWords> words_;
   std::vector<std::string> task_columns_;
+  std::string last_text_;
+  std::optional<std::uint64_t> last_boot_ns_;
   bool in_report_ = false;
   bool in_slabs_ = false;
   bool in_allocations_ = false;
@@ -432,7 +473,8 @@ class ReportReader {
 }  // namespace
 
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
-  // Two CPUs may print reports at the same time. The callers of the messages tell these reports apart.
+  // Two CPUs or machines may print reports at the same time. The callers and hosts of the messages tell these reports
+  // apart.
   constexpr std::size_t kMostCallers = 64;
   LogState state;
   std::map<std::string, ReportReader, std::less<>> readers;
@@ -441,10 +483,11 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   };
   each_log_message(log, [&](const LogMessage& message) {
     if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // the first message after a boot
-    auto found = readers.find(message.caller);
+    const std::string from = std::string(message.host).append(" ").append(message.caller);
+    auto found = readers.find(from);
     if (found == readers.end()) {
       if (readers.size() == kMostCallers) end_all(), readers.clear();
-      found = readers.try_emplace(std::string(message.caller), state).first;
+      found = readers.try_emplace(from, state).first;
     }
     found->second.take(message);
   });

@@ -21,20 +21,25 @@ namespace kmt {
 using LogNumbers = std::map<std::string, std::uint64_t, std::less<>>;
 
 struct LogZone {
-  LogNumbers numbers;                // kB
-  std::vector<std::uint64_t> free;   // number of free blocks by order
-  std::uint64_t cpu_list_pages = 0;  // pages in the per-CPU lists; only before Linux 4.1, later in `numbers`
+  LogNumbers numbers;                           // kB
+  std::vector<std::uint64_t> free;              // number of free blocks by order
+  bool has_all_free = false;                    // true: `free` has all orders up to the end of its line
+  std::optional<std::uint64_t> cpu_list_pages;  // pages in the per-CPU lists before Linux 4.1, later in `numbers`
 };
 
 struct OomReport {
-  std::string text;          // the messages of the report without their prefixes
-  bool is_cut = false;       // true: the limits of size were reached
-  std::size_t position = 0;  // number of reports in the log that began before this one
-  std::size_t boot = 0;      // number of boots in the log before this report
+  std::string text;               // the messages of the report without their prefixes
+  bool is_cut = false;            // true: the limits of size were reached
+  bool is_mixed = false;          // true: lines of another report, which cannot be told apart, are among the lines
+  bool has_wrong_sum = false;     // true: a list of free blocks does not add up to the sum at the end of its line
+  std::size_t damaged_tasks = 0;  // rows of the task table that are cut off or mixed with other text
+  std::size_t position = 0;       // number of reports in the log that began before this one
+  std::size_t boot = 0;           // number of boots in the log before this report
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;
   std::string release;
+  std::string host;
 
   std::uint32_t page_size = 4096;
   LogNumbers totals;                                          // pages
@@ -53,7 +58,7 @@ struct OomReport {
 // and sets `dropped` to the number of reports that were dropped.
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped = nullptr);
 
-// Returns MemTotal in bytes; empty if the report does not show it.
+// Returns MemTotal in bytes; empty if the report does not show it, and does not show all zones.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);
 
 // Converts a report to the texts meminfo, vmstat, zoneinfo and buddyinfo of a snapshot, in the formats of /proc. Each

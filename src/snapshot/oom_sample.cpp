@@ -27,29 +27,65 @@ Number find_line(const OomReport& report, std::string_view words) {
   return found == report.lines.end() || !found->first.starts_with(words) ? std::nullopt : Number(found->second);
 }
 
-// Adds up a number of all nodes. Empty if a node lacks it.
-Number of_nodes(const OomReport& report, std::string_view name) {
-  Number sum = report.nodes.empty() ? Number() : Number(0);
-  for (const auto& [node, numbers] : report.nodes) {
-    const auto number = number_of(numbers, name);
-    sum = sum && number ? Number(*sum + *number) : std::nullopt;
-  }
-  for (const auto& [zone, numbers] : report.zones)
-    if (!report.nodes.contains(zone.first)) return std::nullopt;  // the line of this node is lost
-  return sum;
-}
-
-// Adds up a number of all zones. Empty if a zone lacks it.
-Number of_zones(const OomReport& report, std::string_view name) {
-  Number sum = report.zones.empty() ? Number() : Number(0);
-  for (const auto& [zone, part] : report.zones) {
-    const auto number = number_of(part.numbers, name);
-    sum = sum && number ? Number(*sum + *number) : std::nullopt;
-  }
-  return sum;
-}
-
 std::uint64_t kb_of_page(const OomReport& report) { return report.page_size >> 10; }
+
+// True if two readings of one counter agree. The kernel reads it twice, and other CPUs change it meanwhile.
+bool agree(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kFewPages = 256;
+  return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 64 + kFewPages;
+}
+
+// True if the numbers of parts, in kB, add up to the counter of the machine. Otherwise the report lacks parts: it was
+// cut off, or the kernel printed only the nodes and zones from which the task may allocate.
+template <typename Parts, typename Numbers>
+bool add_up(const OomReport& report, const Parts& parts, Numbers&& numbers, std::string_view name, Number total) {
+  std::uint64_t kb = 0;
+  for (const auto& part : parts) {
+    const Number number = number_of(numbers(part), name);
+    if (!number) return false;
+    kb += *number;
+  }
+  return total && !parts.empty() && agree(*total, kb / kb_of_page(report));
+}
+
+const LogNumbers& of_zone(const std::pair<const std::pair<unsigned, std::string>, LogZone>& zone) {
+  return zone.second.numbers;
+}
+const LogNumbers& of_node(const std::pair<const unsigned, LogNumbers>& node) { return node.second; }
+
+// "pages RAM" is the sum of present pages since Linux 3.11. Before, it may include holes in the address space.
+bool has_all_zones(const OomReport& report) {
+  Number free = number_of(report.totals, "free");
+  if (!free) free = find_line(report, "free pages");  // on Arm before Linux 3.13
+  return add_up(report, report.zones, of_zone, "free", free) ||
+         add_up(report, report.zones, of_zone, "present", find_line(report, "pages RAM"));
+}
+
+bool has_all_nodes(const OomReport& report) {
+  const bool has_node_of_each_zone =
+      std::ranges::all_of(report.zones, [&](const auto& zone) { return report.nodes.contains(zone.first.first); });
+  return add_up(report, report.nodes, of_node, "active_anon", number_of(report.totals, "active_anon")) ||
+         (has_node_of_each_zone && has_all_zones(report));
+}
+
+// Adds up a number of all nodes or zones. Empty if one of them lacks it.
+template <typename Parts, typename Numbers>
+Number sum_of(const Parts& parts, Numbers&& numbers, std::string_view name) {
+  Number sum = 0;
+  for (const auto& part : parts) {
+    const Number number = number_of(numbers(part), name);
+    sum = sum && number ? Number(*sum + *number) : std::nullopt;
+  }
+  return sum;
+}
+
+Number of_nodes(const OomReport& report, std::string_view name) {
+  return has_all_nodes(report) ? sum_of(report.nodes, of_node, name) : std::nullopt;
+}
+
+Number of_zones(const OomReport& report, std::string_view name) {
+  return has_all_zones(report) ? sum_of(report.zones, of_zone, name) : std::nullopt;
+}
 
 // Returns a counter of the machine in pages. If its line is lost, adds up the lines of nodes, or those of zones before
 // Linux 4.8.
@@ -70,14 +106,36 @@ Number free_pages(const OomReport& report) {
   return find_line(report, "free pages");  // on Arm before Linux 3.13
 }
 
-Number total_pages(const OomReport& report) {
+// Returns "pages RAM" without the reserved pages.
+Number ram_pages(const OomReport& report) {
   Number all = find_line(report, "pages RAM");
   if (!all) all = find_line(report, "pages of RAM");
   Number reserved = find_line(report, "pages reserved");
   if (!reserved) reserved = find_line(report, "reserved pages");
-  if (all && reserved && *all >= *reserved) return *all - *reserved;
-  const auto managed = of_zones(report, "managed");
+  return all && reserved && *all >= *reserved ? Number(*all - *reserved) : std::nullopt;
+}
+
+Number total_pages(const OomReport& report) {
+  if (const Number pages = ram_pages(report)) return pages;
+  const Number managed = of_zones(report, "managed");
   return managed ? Number(*managed / kb_of_page(report)) : std::nullopt;
+}
+
+// Returns the pages in the per-CPU lists of a zone.
+Number cpu_list_pages(const OomReport& report, const LogZone& zone) {
+  const Number listed = number_of(zone.numbers, "free_pcp");
+  return listed ? Number(*listed / kb_of_page(report)) : zone.cpu_list_pages;
+}
+
+Number all_cpu_list_pages(const OomReport& report) {
+  if (const auto total = number_of(report.totals, "free_pcp")) return total;
+  if (!has_all_zones(report)) return std::nullopt;
+  Number sum = 0;
+  for (const auto& [name, zone] : report.zones) {
+    const Number pages = cpu_list_pages(report, zone);
+    sum = sum && pages ? Number(*sum + *pages) : std::nullopt;
+  }
+  return sum;
 }
 
 // Returns the size of kernel stacks in kB. Reports show this size for each node since Linux 5.9, and for each zone
@@ -131,6 +189,8 @@ std::string meminfo_of(const OomReport& report) {
   add_pages("CmaTotal", find_line(report, "pages cma reserved"));
   add_pages("CmaFree", total("free_cma"));
   add("Hugetlb", report.hugetlb_kb);
+  add("GPUActive", of_nodes(report, "gpu_active"));  // since Linux 7.0
+  add("GPUReclaim", of_nodes(report, "gpu_reclaim"));
   return text;
 }
 
@@ -140,6 +200,7 @@ std::string vmstat_of(const OomReport& report) {
     if (value) text += fmt::format("{} {}\n", name, *value);
   };
   add("nr_free_pages", free_pages(report));
+  add("nr_free_pcp", all_cpu_list_pages(report));  // /proc/vmstat has no such line
   add("nr_file_pages", find_line(report, "total pagecache pages"));
   add("nr_kernel_misc_reclaimable", number_of(report.totals, "kernel_misc_reclaimable"));
   add("nr_isolated_anon", counted_pages(report, "isolated_anon"));
@@ -157,10 +218,8 @@ std::string zoneinfo_of(const OomReport& report) {
       if (const auto value = number_of(zone.numbers, number))
         text += fmt::format("  {}{} {}\n", number == std::string_view("free") ? "pages " : "", number,
                             *value / kb_of_page(report));
-    const Number listed = number_of(zone.numbers, "free_pcp");
-    if (listed || zone.cpu_list_pages != 0)
-      text += fmt::format("  pagesets\n    cpu: 0\n      count: {}\n",
-                          listed ? *listed / kb_of_page(report) : zone.cpu_list_pages);
+    if (const auto pages = cpu_list_pages(report, zone))
+      text += fmt::format("  pagesets\n    cpu: 0\n      count: {}\n", *pages);
   }
   return text;
 }
@@ -168,11 +227,32 @@ std::string zoneinfo_of(const OomReport& report) {
 std::string buddyinfo_of(const OomReport& report) {
   std::string text;
   for (const auto& [name, zone] : report.zones) {
-    if (zone.free.empty()) continue;
+    if (!zone.has_all_free) continue;
     text += fmt::format("Node {}, zone {}", name.first, name.second);
     for (const std::uint64_t count : zone.free) text += fmt::format(" {}", count);
     text += '\n';
   }
+  return text;
+}
+
+// Returns lines of the text "missing" about the parts that the report lacks.
+std::string damage_of(const OomReport& report) {
+  std::string text;
+  const auto add = [&text](const std::string& why) { text += fmt::format("log\t{}\t\n", why); };
+  if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
+  if (!ram_pages(report))
+    add(fmt::format(
+        "the report is cut: it lacks the lines \"pages RAM\" and \"pages reserved\". The total of memory is {}",
+        total_pages(report) ? "the sum of its zones" : "unknown"));
+  if (!report.zones.empty() && !has_all_zones(report))
+    add("the report has only some zones of the machine, so sums over zones are unknown");
+  if (std::ranges::any_of(report.zones,
+                          [](const auto& zone) { return !zone.second.free.empty() && !zone.second.has_all_free; }))
+    add("a list of free blocks is cut off or mixed with other text, so it is not shown");
+  if (report.has_wrong_sum) add("a list of free blocks does not add up to the sum at the end of its line");
+  if (report.damaged_tasks != 0)
+    add(fmt::format("{} of the task table are cut off or mixed with other text",
+                    report.damaged_tasks == 1 ? "one row" : fmt::format("{} rows", report.damaged_tasks)));
   return text;
 }
 
@@ -200,7 +280,7 @@ StateSample sample_of(const OomReport& report) {
     add("allocinfo", std::move(allocations));
     missing += "allocinfo\tthe kernel's log has only the largest call sites\tcopy /proc/allocinfo\n";
   }
-  if (report.is_cut) missing += "log\tthe report is larger than on any kernel: the rest is dropped\t\n";
+  missing += damage_of(report);
   add("oom", report.text);
   add("missing", std::move(missing));
   return sample;
@@ -212,6 +292,7 @@ void parse_oom(std::string_view text, KernelMemory& memory) {
   std::vector<OomReport> reports = oom_reports(text);
   if (reports.empty()) return;
   memory.oom = std::move(reports.front().kill);
+  memory.oom->has_total_of_zones = !ram_pages(reports.front());
   memory.unreclaimable_slabs = std::move(reports.front().slabs);
   if (memory.release.empty()) memory.release = std::move(reports.front().release);
 }

@@ -86,7 +86,7 @@ void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
     const auto value = whole_number(words.next());
     if (zone == nullptr || of_node || !value || !words.empty()) return;
     if (name == "count:")
-      zone->cpu_list_pages += *value;
+      zone->cpu_list_pages = zone->cpu_list_pages.value_or(0) + *value;
     else if (!name.ends_with(':'))
       zone->values.push_back({std::string(name), *value, false});
   });

@@ -13,16 +13,16 @@ namespace {
 
 constexpr const char* kNotInLog = "not in the kernel's log";
 
+using Amount = std::optional<ByteCount>;  // empty: the log lacks it
+
 void add_free_of_log(Sheet& sheet, const KernelMemory& memory) {
-  ByteCount on_cpus = 0;
-  for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages * memory.page_size;
+  Amount on_cpus = find_number(memory.vmstat, "nr_free_pcp");
+  if (on_cpus) *on_cpus *= memory.page_size;
   sheet.group("free", "free", "");
-  sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "oom: free");
-  sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "oom: free_pcp");
+  sheet.known_part("buddy", "in the page allocator", find_number(memory.meminfo, "MemFree"), "oom: free");
+  sheet.known_part("cpu-lists", "on the CPUs' own lists", on_cpus, "oom: free_pcp");
   sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "oom: free_cma");
 }
-
-using Amount = std::optional<ByteCount>;  // empty: the log lacks it
 
 Amount sum_of(std::initializer_list<Amount> amounts) {
   ByteCount sum = 0;
@@ -65,9 +65,11 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
   if (const auto pages = find_number(memory.vmstat, "nr_file_pages")) all_cache = *pages * memory.page_size;
   const Amount exact = difference(all_cache, sum_of({shmem, counted("SwapCached")}));
   const bool has_file_lists = !exact && lists.file;
+  sheet.group("user", "user", "");
   const Amount cache = exact ? exact : has_file_lists ? lists.file : difference(all_cache, counted("SwapCached"));
   const Amount anonymous = difference(lists.all, sum_of({cache, shmem.value_or(0)}));
-  sheet.group("user", "user", "");
+  if (!cache && !shmem && lists.all)  // Linux 2.6.26 and earlier
+    return sheet.part("lists", "anonymous, page cache, swap cache", *lists.all, "oom: active + inactive");
   sheet.known_part("anonymous", shmem ? "anonymous, and swap cache" : "anonymous, swap cache, shared memory", anonymous,
                    "oom: active + inactive + isolated + unevictable - the two below");
   sheet.known_part("page-cache", "files' and devices' page cache", cache,
@@ -83,7 +85,8 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
 }
 
 void add_slab_of_log(Sheet& sheet, const KernelMemory& memory) {
-  const std::string said = "oom: slab_reclaimable + slab_unreclaimable";
+  const bool has_kinds = find_number(memory.meminfo, "SUnreclaim").has_value();
+  const std::string said = has_kinds ? "oom: slab_reclaimable + slab_unreclaimable" : "oom: slab";
   const Amount slab = find_number(memory.meminfo, "Slab");
   if (memory.unreclaimable_slabs.empty()) {
     sheet.known_line("slab", "slab", slab, said);
@@ -121,6 +124,8 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   if (!reclaimable && !secondary) reclaimable = 0;
   sheet.group("others", "other counted kernel memory", "");
   sheet.known_part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");
+  if (const Amount gpu = sum_of({counted("GPUActive"), counted("GPUReclaim")}))
+    sheet.part("gpu", "of GPU drivers", *gpu, "oom: gpu_active + gpu_reclaim");
   sheet.known_part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
   sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "oom: pages hwpoisoned");
 }
@@ -137,8 +142,13 @@ std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_
   sheet.unknown_line("vmalloc", "vmalloc", kNotInLog);
   sheet.known_line("kernel-stacks", "kernel stacks", counted("KernelStack"), "oom: kernel_stack");
   add_other_counters_of_log(sheet, memory);
-  sheet.last_line("unaccounted", "unaccounted memory", total, "pages RAM - pages reserved - all lines above");
-  sheet.remark("cma", "(used pages of CMA areas)", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
+  if (total == 0)
+    sheet.unknown_line("unaccounted", "unaccounted memory", "the report lacks the total of memory");
+  else
+    sheet.last_line("unaccounted", "unaccounted memory", total,
+                    memory.oom->has_total_of_zones ? "oom: managed - all lines above"
+                                                   : "pages RAM - pages reserved - all lines above");
+  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet),
                "oom: pages cma reserved - free_cma, user pages too");
   return sheet.take();
 }

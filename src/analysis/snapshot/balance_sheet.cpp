@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "analysis/snapshot/sheet.hpp"
 #include "base/number.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 void add_free(Sheet& sheet, const KernelMemory& memory) {
   ByteCount on_cpus = 0;
-  for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages * memory.page_size;
+  for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages.value_or(0) * memory.page_size;
   sheet.group("free", "free", "");
   sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
   if (!memory.zones.empty()) sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
@@ -44,7 +45,16 @@ ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
   return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
 }
 
-void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
+// True for the allocator SLAB (until Linux 6.7). It has caches for all sizes. SLUB passes sizes above two pages to the
+// page allocator.
+bool is_slab_allocator(const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
+  return std::ranges::any_of(caches, [page_size](const SlabCacheUse& cache) {
+    const std::string_view name = cache.name;
+    return name.starts_with("size-") || (name.starts_with("kmalloc-") && cache.object_bytes > 2 * page_size);
+  });
+}
+
+void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
   SlabCacheUse all;
   for (const SlabCacheUse& cache : caches) {
     all.in_use += cache.in_use;
@@ -59,15 +69,19 @@ void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
   sheet.part("empty", "held but empty", all.free, "slabinfo: num_objs - active_objs");
   if (knows_sizes) sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
   sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
-  sheet.last_part("large", "kmalloc above two pages", sheet.meminfo("Slab"), "meminfo: Slab - slabinfo: num_slabs");
+  const char* const said = "meminfo: Slab - slabinfo: num_slabs";
+  if (is_slab_allocator(caches, page_size))
+    sheet.last_part("unlisted", "not in slabinfo", sheet.meminfo("Slab"), said);
+  else
+    sheet.last_part("large", "kmalloc above two pages", sheet.meminfo("Slab"), said);
 }
 
-void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches) {
+void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
   if (caches.empty()) {
     sheet.line("slab", "slab", sheet.meminfo("Slab"), "meminfo: Slab");
   } else {
     sheet.group("slab", "slab", "meminfo: Slab");
-    add_parts_of_slab(sheet, caches);
+    add_parts_of_slab(sheet, caches, page_size);
   }
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
@@ -184,7 +198,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   add_free(sheet, memory);
   add_user(sheet);
   sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory), "meminfo: Hugetlb");
-  add_slab(sheet, caches);
+  add_slab(sheet, caches, memory.page_size);
   add_vmalloc(sheet, memory, total);
   sheet.group("page-tables", "page tables", "");
   sheet.part("processes", "of processes", sheet.meminfo("PageTables"), "meminfo: PageTables");
@@ -200,8 +214,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
                                 : "MemTotal - all lines above; the CPUs' lists too, without zoneinfo");
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
                "sockstat: TCP, UDP, FRAG, some of it slab");
-  sheet.remark("cma", "(used pages of CMA areas)", sheet.meminfo("CmaTotal") - sheet.meminfo("CmaFree"),
-               "meminfo: CmaTotal - CmaFree, user pages too");
+  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet), "meminfo: CmaTotal - CmaFree, user pages too");
   sheet.remark("balloon", "(given to the hypervisor)", sheet.meminfo("Balloon"),
                "meminfo: Balloon, mostly not in MemTotal");
   return sheet.take();

@@ -2,6 +2,8 @@
 // Builds a balance sheet line by line.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,11 +33,16 @@ class Sheet {
   void part(std::string id, std::string label, ByteCount bytes, std::string source) {
     lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
+    lines_[group_].known = true;
   }
-  // Adds a part that may be unknown. Its amount then counts as 0, so this memory becomes a part of the last line.
+  // Adds a part that may be unknown. Its amount then counts as 0, so this memory becomes a part of the last line. A
+  // group is unknown if all of its parts are.
   void known_part(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
     part(std::move(id), std::move(label), bytes.value_or(0), std::move(source));
     lines_.back().known = bytes.has_value();
+    const auto parts = lines_.begin() + static_cast<std::ptrdiff_t>(group_) + 1;
+    lines_[group_].known =
+        std::any_of(parts, lines_.end(), [](const BalanceLine& one) { return one.known && one.counted; });
   }
   // Adds a remark whose amount is unknown.
   void unknown_remark(std::string id, std::string label, std::string source) {
@@ -69,9 +76,11 @@ class Sheet {
   void last_line(std::string id, std::string label, ByteCount total, std::string source) {
     ByteCount sum = 0;
     std::string unknown;
-    for (const BalanceLine& one : lines_) {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      const BalanceLine& one = lines_[i];
+      const bool has_parts = i + 1 < lines_.size() && one.depth == 0 && lines_[i + 1].depth != 0;
       if (one.depth == 0) sum += as_bytes(one.bytes);
-      if (!one.known && one.counted) unknown += (unknown.empty() ? "; includes " : ", ") + one.label;
+      if (!one.known && one.counted && !has_parts) unknown += (unknown.empty() ? "; includes " : ", ") + one.label;
     }
     source += unknown;
     line(std::move(id), std::move(label), total - sum, std::move(source));
@@ -93,5 +102,11 @@ class Sheet {
   std::vector<BalanceLine> lines_;
   std::size_t group_ = 0;
 };
+
+// Some kernels count more free pages in CMA areas than the areas have.
+inline ByteCount used_cma(const Sheet& sheet) {
+  const ByteCount total = sheet.meminfo("CmaTotal");
+  return total - std::min(total, sheet.meminfo("CmaFree"));
+}
 
 }  // namespace kmt

@@ -130,9 +130,9 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
   const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
   if (memory.oom)
-    return has("MemTotal") && has("MemFree")
+    return has("MemFree") || has("Active(anon)")
                ? std::nullopt
-               : std::optional<std::string>("The report in the kernel's log has no total or no free memory");
+               : std::optional<std::string>("The report in the kernel's log has neither free nor used memory");
   if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
   for (const std::string_view line : kLines)
     if (!has(line))
@@ -151,7 +151,7 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   if (const auto why = why_no_sheet(result.memory))
     throw Error(*why).hint(result.memory.oom ? "It must be the whole report, from \"Mem-Info:\" to \"pages reserved\""
                                              : "It must be the whole text of /proc/meminfo");
-  result.total = *find_number(result.memory.meminfo, "MemTotal");
+  result.total = number_or_0(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   add_bytes(result.caches, result.memory.slab_allocations);
   result.sheet = result.memory.oom ? balance_of_log(result.memory, result.total)

@@ -171,6 +171,8 @@ void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKern
     throw Error(copies.state ? "There is only one state, so there is nothing to compare"
                 : copies.earlier_reports > 0
                     ? "There is only one report after the last boot, so there is nothing to compare"
+                : copies.foreign_reports > 0
+                    ? "The reports in the log are of different machines or kernels, so they cannot be compared"
                     : "The log has only one report, so there is nothing to compare")
         .hint(fmt::format("kmemtrace snapshot --from {} shows where memory was then", path))
         .at({path, {}, {}});

@@ -114,9 +114,13 @@ std::vector<MissingSource> notes_of(const Copies& copies) {
   const auto add = [&notes](std::string_view which, std::size_t reports) {
     if (reports > 0) notes.push_back({"log", fmt::format("{}: {}", which, reports), {}});
   };
+  if (copies.last_is_unusable)
+    notes.push_back({"log", "the last report of the log is cut off, so an earlier one is used", {}});
   add("incomplete reports", copies.unusable_reports);
+  add("unused reports, because their lines are mixed and cannot be told apart", copies.mixed_reports);
   add("unused reports, because the log has too many", copies.dropped_reports);
   add("unused reports of earlier boots", copies.earlier_reports);
+  add("unused reports of another machine or kernel", copies.foreign_reports);
   return notes;
 }
 
@@ -131,7 +135,9 @@ SnapshotResult snapshot_of(Copies&& copies) {
 
 SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)) {
   if (is_log_file(path)) {
-    reports_ = load_copies(path).reports;
+    Copies copies = load_copies(path);
+    notes_ = notes_of(copies);
+    reports_ = std::move(copies.reports);
     if (reports_.empty()) throw Error("The archive has no kernel log with a report of an OOM kill").at({path, {}, {}});
   } else {
     reader_.emplace(file_);
@@ -145,6 +151,7 @@ SnapshotResult SnapshotFile::at(std::size_t index, std::uint64_t* elapsed_ns) {
     SnapshotResult result = snapshot_of(state, reader_ ? reader_->kernel() : unknown_kernel());
     if (reader_)
       for (const std::string& damage : reader_->damage()) result.memory.missing.push_back({"damaged", damage, {}});
+    result.memory.missing.insert(result.memory.missing.end(), notes_.begin(), notes_.end());
     return result;
   } catch (Error& error) {
     throw error.at({file_.path, {}, {}});
@@ -201,6 +208,7 @@ SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s
   series.path = path;
   series.stored = file.size();
   series.damaged = damaged;
+  for (const MissingSource& note : file.notes()) series.notes.push_back(note.why);
   if (file.reader() != nullptr) {
     series.stored += file.reader()->without_base();
     series.finished = file.reader()->finished();

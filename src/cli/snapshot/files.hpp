@@ -40,6 +40,8 @@ class SnapshotFile {
   // null if the file is a log
   const kmt_format::SnapshotReader* reader() const { return reader_ ? &*reader_ : nullptr; }
   StateSample sample(std::size_t index) { return reader_ ? reader_->at(index) : reports_.at(index); }
+  // Returns what the snapshots of a log lack, such as unused reports.
+  const std::vector<MissingSource>& notes() const { return notes_; }
   // Returns a snapshot. Sets `elapsed_ns` to the time between the first snapshot and this one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
   // Return the first or the last readable snapshot.
@@ -52,6 +54,7 @@ class SnapshotFile {
   TraceFile file_;
   std::optional<kmt_format::SnapshotReader> reader_;
   std::vector<StateSample> reports_;
+  std::vector<MissingSource> notes_;
 };
 
 // Returns the state of memory in the sample. `kernel` describes the machine of the sample.

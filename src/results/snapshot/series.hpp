@@ -41,6 +41,7 @@ struct SnapshotSeries {
   std::size_t stored = 0;                 // number of snapshots in the file
   std::size_t damaged = 0;                // number of snapshots that cannot be read
   std::vector<std::string> damage;        // descriptions of other damage in the file
+  std::vector<std::string> notes;         // about reports of a kernel log that are not used
   bool finished = true;                   // false: the end of the file is missing, because writing was interrupted
   double threshold_bytes_per_s = 0;
   double confidence_needed = 0;   // confidence required for certain growth; higher if more rows are tested

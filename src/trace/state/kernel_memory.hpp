@@ -98,9 +98,9 @@ struct CgroupMemory {
 struct MemoryZone {
   unsigned node = 0;
   std::string name;
-  NamedAmounts values;               // lines of zoneinfo, in pages; includes "managed"
-  std::uint64_t cpu_list_pages = 0;  // number of pages in the CPUs' own lists
-  std::vector<std::uint64_t> free;   // by order: number of free blocks (buddyinfo)
+  NamedAmounts values;                          // lines of zoneinfo, in pages; includes "managed"
+  std::optional<std::uint64_t> cpu_list_pages;  // number of pages in the CPUs' own lists
+  std::vector<std::uint64_t> free;              // by order: number of free blocks (buddyinfo)
 };
 
 // Free blocks of one zone and migrate type (pagetypeinfo).
@@ -135,6 +135,7 @@ struct OomKill {
   std::string victim;
   std::uint64_t victim_pid = 0;
   std::vector<OomTask> tasks;
+  bool has_total_of_zones = false;  // true: MemTotal is the sum of the zones, because the report is cut
 };
 
 // A slab cache whose objects were not counted, only its bytes.

@@ -44,6 +44,7 @@ std::string json_series(const SnapshotSeries& series, const SeriesOptions& optio
   json["snapshots"] = series.stored;
   json["damaged"] = series.damaged;
   for (const std::string& damage : series.damage) json["damage"].push_back(printable(damage));
+  for (const std::string& note : series.notes) json["notes"].push_back(printable(note));
   json["finished"] = series.finished;
   json["elapsed_ns"] = series.elapsed_ns;
   json["threshold_bytes_per_s"] = series.threshold_bytes_per_s;

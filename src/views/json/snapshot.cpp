@@ -122,7 +122,7 @@ Json to_json(const MemoryZone& zone) {
   Json json = Json::object();
   json["node"] = zone.node;
   json["zone"] = printable(zone.name);
-  json["cpu_list_pages"] = zone.cpu_list_pages;
+  json["cpu_list_pages"] = number_or_null(zone.cpu_list_pages);
   json["free_blocks"] = zone.free;
   json["pages"] = to_json(zone.values);
   return json;
@@ -244,7 +244,7 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   json["files"] = to_json(result.files);
   json["log"] = text_or_null(result.log);
   json["log_reports"] = result.log_reports;
-  json["total_bytes"] = result.total;
+  json["total_bytes"] = result.total == 0 ? Json(nullptr) : Json(result.total);
   json["balance"] = all_of(result.sheet);
   json["contradictions"] = Json::array();
   for (const BalanceLine& line : result.sheet)

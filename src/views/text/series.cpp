@@ -53,6 +53,7 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
     out +=
         labelled("damaged", fmt::format("{} cannot be read", say_number_of(series.damaged, "snapshot", style)), style);
   for (const std::string& damage : series.damage) out += labelled("damaged", printable(damage), style);
+  for (const std::string& note : series.notes) out += labelled("log", printable(note), style);
   if (!series.finished)
     out += labelled(
         "ended", "the writer did not finish the file, or is still writing it: the last snapshot may be missing", style);

@@ -32,15 +32,18 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
-// Names the files that contradict each other. A line of memory that is negative shows a contradiction.
+// Names the files or numbers that contradict each other. A line of memory that is negative shows a contradiction.
 std::string contradictions_text(const SnapshotResult& result, const TextStyle& style) {
+  const bool is_log = result.memory.oom.has_value();
+  const char* const what = is_log ? "numbers of the report" : "files";
+  const char* const why = is_log ? "The kernel reads them one after the other, and other CPUs change them meanwhile."
+                                 : "They are read one after the other, and kernels round and delay their counters.";
   std::string out;
   for (const BalanceLine& line : result.sheet)
     if (line.is_contradiction() && !line.source.empty())
       out += hanging("  ",
-                     fmt::format("\"{}\" is negative, because the files contradict each other: {}. They are read one "
-                                 "after the other, and kernels round and delay their counters.",
-                                 line.label, line.source),
+                     fmt::format("\"{}\" is negative, because the {} contradict each other: {}. {}", line.label, what,
+                                 line.source, why),
                      style);
   return out;
 }
@@ -66,14 +69,19 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   };
   for (const BalanceLine& line : result.sheet) {
     if (line.bytes == 0 && line.known && !style.raw && line.id != "unaccounted") continue;
-    TableRow& row = add(line_label(line), line.known ? signed_bytes(line.bytes, style) : "unknown",
-                        line.depth == 0 && line.known ? share(line.bytes, result.total) : "", line.source);
+    TableRow& row =
+        add(line_label(line), line.known ? signed_bytes(line.bytes, style) : "unknown",
+            line.depth == 0 && line.known && result.total != 0 ? share(line.bytes, result.total) : "", line.source);
     row.aside = !line.counted;
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
   }
-  add("total", say_bytes(result.total, style), "100.0%",
-      result.memory.oom ? "oom: pages RAM - pages reserved" : "meminfo: MemTotal")
-      .aside = true;
+  const char* const said_by = !result.memory.oom                       ? "meminfo: MemTotal"
+                              : !result.memory.oom->has_total_of_zones ? "oom: pages RAM - pages reserved"
+                                                                       : "oom: managed, all zones";
+  if (result.total == 0)
+    add("total", "unknown", "", "the report is cut").aside = true;
+  else
+    add("total", say_bytes(result.total, style), "100.0%", said_by).aside = true;
   return to_text(table, style) +
          hanging("  ", "Lines in brackets are remarks: their bytes are already part of other lines.", style) +
          contradictions_text(result, style);
@@ -140,6 +148,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   std::uint64_t all_managed = 0;
   std::uint64_t all_free = 0;
   std::uint64_t all_on_cpus = 0;
+  bool knows_cpu_lists = true;
   for (const MemoryZone& zone : memory.zones) {
     std::uint64_t in_blocks = 0;
     std::string largest_block = "-";
@@ -150,16 +159,17 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
     }
     const auto managed = find_number(zone.values, "managed");
     const std::uint64_t free = find_number(zone.values, "free").value_or(in_blocks);
-    if (managed.value_or(0) == 0 && free == 0 && zone.cpu_list_pages == 0) continue;
+    if (managed.value_or(0) == 0 && free == 0 && zone.cpu_list_pages.value_or(0) == 0) continue;
     all_managed += managed.value_or(0);
     all_free += free;
-    all_on_cpus += zone.cpu_list_pages;
+    all_on_cpus += zone.cpu_list_pages.value_or(0);
+    knows_cpu_lists = knows_cpu_lists && zone.cpu_list_pages.has_value();
     table.rows.push_back({{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
-                           in_bytes(free), in_bytes(zone.cpu_list_pages), largest_block}});
+                           in_bytes(free), zone.cpu_list_pages ? in_bytes(*zone.cpu_list_pages) : "-", largest_block}});
   }
   if (table.rows.empty()) return {};
-  table.rows.push_back(
-      {{"total", all_managed == 0 ? "-" : in_bytes(all_managed), in_bytes(all_free), in_bytes(all_on_cpus), ""}});
+  table.rows.push_back({{"total", all_managed == 0 ? "-" : in_bytes(all_managed), in_bytes(all_free),
+                         knows_cpu_lists ? in_bytes(all_on_cpus) : "-", ""}});
   table.rows.back().aside = true;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));

@@ -168,5 +168,26 @@ TEST(Copies, FoldersOfSupportToolsAreSearched) {
   fs::remove_all(folder);
 }
 
+// An editor may add carriage returns, a byte order mark and non-breaking blanks.
+TEST(Copies, ChangesOfEditorsAreRemoved) {
+  std::string meminfo = "\xef\xbb\xbf" + std::string(kMeminfo);
+  for (std::size_t at = 0; (at = meminfo.find('\n', at)) != std::string::npos; at += 2) meminfo.insert(at, "\r");
+  meminfo.replace(meminfo.find(' '), 1, "\xc2\xa0");
+  const Copies copies = copies_in_file("meminfo", bytes_of(meminfo));
+  ASSERT_TRUE(copies.state);
+  EXPECT_TRUE(text_of(*copies.state, "meminfo").starts_with("MemTotal:"));
+  EXPECT_EQ(text_of(*copies.state, "meminfo").find_first_of("\r\xc2\xa0"), std::string_view::npos);
+}
+
+TEST(Copies, TheReleaseMayBeInVersion) {
+  const std::string tar = tar_of(tar_member("h/proc/meminfo", kMeminfo) +
+                                 tar_member("h/proc/version", "Linux version 5.4.0-42-generic (b@x) #46\n"));
+  const Copies copies = copies_in_file("x.tar", bytes_of(tar));
+  ASSERT_TRUE(copies.state);
+  EXPECT_EQ(parse_snapshot(*copies.state, 0).release, "5.4.0-42-generic");
+  EXPECT_EQ(parse_snapshot(*copies.state, 0).host, "");
+  EXPECT_EQ(copies.files, (std::vector<std::string>{"h/proc/meminfo", "h/proc/version"}));
+}
+
 }  // namespace
 }  // namespace kmt

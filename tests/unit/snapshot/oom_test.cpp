@@ -176,6 +176,7 @@ TEST(OomReports, WrappedLinesAreJoined) {
       "> [  127.500000] hog invoked oom-killer: gfp_mask=0x14200ca(GFP_HIGHUSER_MOVABLE),\n> nodemask=(null), order=2\n"
       "> [  127.500100] CPU: 1 PID: 2091 Comm: hog Kdump: loaded Tainted: G  W  OE   \n> 4.14.0 #1\n"
       "> [  127.500200] Mem-Info:\n> [  127.500300] active_anon:2000 inactive_anon:0 isolated_anon:0\n"
+      "> [  127.500310]  free:1000 free_pcp:0 free_cma:0\n"
       "> [  127.530260] DMA free:4000kB min:22528kB low:28160kB high:33792kB active_anon:8000kB\n> managed:16000kB\n"
       "> [  127.600000] [ pid ]   uid  tgid total_vm      rss nr_ptes nr_pmds swapents\n> oom_score_adj name\n"
       "> [  127.700000] [ 2091]     0  2091     2819      589       6       3        0\n> -1000 hog\n";

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests reading reports of OOM kills that are cut off, wrapped or mixed. Numbers that such a report lacks are unknown.
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
+#include "snapshot/copies.hpp"
+#include "snapshot/oom_report.hpp"
+#include "snapshot/parse.hpp"
+#include "trace/state/sample.hpp"
+
+namespace kmt {
+namespace {
+
+Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+SnapshotResult stock_of(const OomReport& report) { return take_stock(parse_snapshot(sample_of(report), 0)); }
+
+std::optional<std::int64_t> line_of(const SnapshotResult& result, std::string_view id) {
+  const auto line = std::ranges::find(result.sheet, id, &BalanceLine::id);
+  return line == result.sheet.end() || !line->known ? std::nullopt : std::optional(line->bytes);
+}
+
+bool notes(const OomReport& report, std::string_view words) {
+  return text_of(sample_of(report), "missing").find(words) != std::string_view::npos;
+}
+
+constexpr const char* kBegin =
+    "Mem-Info:\nactive_anon:2000 inactive_anon:100 isolated_anon:0\n active_file:10 inactive_file:20 isolated_file:0\n"
+    " unevictable:0 dirty:0 writeback:0\n slab_reclaimable:50 slab_unreclaimable:60\n mapped:5 shmem:4 pagetables:7\n"
+    " sec_pagetables:0 bounce:0\n kernel_misc_reclaimable:0\n free:6000 free_pcp:30 free_cma:0\n"
+    "Node 0 active_anon:4000kB inactive_anon:200kB kernel_stack:160kB all_unreclaimable? no\n"
+    "Node 1 active_anon:4000kB inactive_anon:200kB kernel_stack:320kB all_unreclaimable? no\n";
+constexpr const char* kFirstZone = "Node 0 DMA free:8000kB min:4kB present:15992kB managed:15360kB free_pcp:20kB\n";
+constexpr const char* kSecondZone =
+    "Node 1 Normal free:16000kB min:4kB present:65536kB managed:64000kB free_pcp:100kB\n";
+constexpr const char* kEnd = "34 total pagecache pages\n20382 pages RAM\n542 pages reserved\n";
+
+OomReport only_report(const std::string& log) {
+  auto reports = oom_reports(log);
+  EXPECT_EQ(reports.size(), 1u);
+  return reports.empty() ? OomReport() : std::move(reports.front());
+}
+
+TEST(CutReports, TheSumOfSomeZonesIsNotTheTotal) {
+  const OomReport report = only_report(std::string(kBegin) + kFirstZone);
+  EXPECT_FALSE(total_bytes_of(report));
+  EXPECT_TRUE(notes(report, "The total of memory is unknown"));
+  EXPECT_TRUE(notes(report, "only some zones"));
+  const SnapshotResult found = stock_of(report);
+  EXPECT_EQ(found.total, 0u);
+  EXPECT_FALSE(line_of(found, "unaccounted"));
+  EXPECT_EQ(line_of(found, "free.buddy"), 6000 * 4096);
+  EXPECT_EQ(line_of(found, "free.cpu-lists"), 30 * 4096);
+  EXPECT_EQ(line_of(found, "kernel-stacks"), 480 * 1024);
+  EXPECT_TRUE(std::ranges::none_of(found.sheet, &BalanceLine::is_contradiction));
+}
+
+TEST(CutReports, TheSumOfAllZonesIsTheTotal) {
+  const OomReport report = only_report(std::string(kBegin) + kFirstZone + kSecondZone);
+  EXPECT_EQ(total_bytes_of(report), (15360u + 64000u) * 1024);
+  EXPECT_TRUE(notes(report, "the sum of its zones"));
+  EXPECT_TRUE(stock_of(report).memory.oom->has_total_of_zones);
+  const OomReport whole = only_report(std::string(kBegin) + kFirstZone + kSecondZone + kEnd);
+  EXPECT_EQ(total_bytes_of(whole), 19840u * 4096);
+  EXPECT_FALSE(notes(whole, "log\t"));
+  EXPECT_FALSE(stock_of(whole).memory.oom->has_total_of_zones);
+}
+
+// If a task may allocate only from some nodes, the kernel shows only these nodes.
+TEST(CutReports, SumsOverSomeNodesAreUnknown) {
+  std::string log = std::string(kBegin) + kFirstZone + kEnd;
+  log.erase(log.find("Node 1"), log.find("Node 0 DMA") - log.find("Node 1"));
+  const SnapshotResult found = stock_of(only_report(log));
+  EXPECT_FALSE(line_of(found, "kernel-stacks"));
+  EXPECT_EQ(found.total, 19840u * 4096);
+}
+
+TEST(CutReports, TheLastReportOfALogMayBeCut) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  const Copies copies = copies_in_file("log", bytes_of(whole + kBegin + kFirstZone));
+  ASSERT_EQ(copies.reports.size(), 1u);
+  EXPECT_EQ(copies.unusable_reports, 1u);
+  EXPECT_TRUE(copies.last_is_unusable);
+  const Copies cut = copies_in_file("log", bytes_of(std::string(kBegin) + kFirstZone));
+  ASSERT_EQ(cut.reports.size(), 1u);
+  EXPECT_EQ(cut.unusable_reports, 0u);
+  EXPECT_FALSE(cut.last_is_unusable);
+}
+
+TEST(CutReports, AListOfFreeBlocksWithoutItsEndIsUnknown) {
+  const auto free_blocks = [](const char* line) {
+    const SnapshotResult found = stock_of(only_report(std::string(kBegin) + kFirstZone + line + "\n" + kEnd));
+    return found.memory.zones.at(0).free.size();
+  };
+  EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*16kB 1*32kB (M) = 48kB"), 4u);
+  EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*16kB 1*3>"), 0u);
+  EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*1\n6kB 1*32kB (M) = 48kB"), 0u);
+  const OomReport wrong = only_report(std::string(kBegin) + "Node 0 DMA: 2*4kB (U) 1*8kB = 4096kB\n" + kEnd);
+  EXPECT_TRUE(notes(wrong, "does not add up"));
+}
+
+TEST(CutReports, RowsOfTasksAreCounted) {
+  const OomReport report =
+      only_report(std::string(kBegin) + kEnd +
+                  "[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name\n"
+                  "[    320]     0   320    20000      200    69632       30          -250 one\n"
+                  "[    321]     0   321    20000      200    69>\n[7] Started Session 40\n");
+  EXPECT_EQ(report.kill.tasks.size(), 1u);
+  EXPECT_EQ(report.damaged_tasks, 1u);
+  EXPECT_TRUE(notes(report, "one row of the task table"));
+}
+
+TEST(MixedReports, AreNotSummed) {
+  const std::string log = std::string(kBegin) + kFirstZone +
+                          "Node 0 DMA free:9000kB min:4kB present:15992kB managed:15360kB free_pcp:20kB\n" + kEnd;
+  EXPECT_TRUE(only_report(log).is_mixed);
+  try {
+    copies_in_file("log", bytes_of(log));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be told apart"), std::string::npos);
+  }
+}
+
+TEST(MixedReports, ALogMayHaveEachLineTwice) {
+  std::string log;
+  for (const std::string_view part : {kBegin, kFirstZone, kEnd})
+    for (std::size_t at = 0, end = 0; (end = part.find('\n', at)) != part.npos; at = end + 1)
+      for (int twice = 0; twice < 2; ++twice) log += "[  1.500000] " + std::string(part.substr(at, end - at)) + "\n";
+  EXPECT_FALSE(only_report(log).is_mixed);
+}
+
+std::string with_prefix(const std::string& prefix, std::string_view text) {
+  std::string log;
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1)
+    log += prefix + std::string(text.substr(at, end - at)) + "\n";
+  return log;
+}
+
+TEST(MixedReports, HostsAreToldApartAndNotCompared) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  std::string log;
+  const std::string a = with_prefix("Mar  1 10:00:00 alpha kernel: ", whole);
+  const std::string b = with_prefix("Mar  1 10:00:00 beta kernel: ", whole);
+  for (std::size_t i = 0, j = 0; i < a.size();) {
+    const std::size_t end = a.find('\n', i) + 1;
+    const std::size_t other = b.find('\n', j) + 1;
+    log += a.substr(i, end - i) + b.substr(j, other - j);
+    i = end;
+    j = other;
+  }
+  const Copies copies = copies_in_file("log", bytes_of(log));
+  EXPECT_EQ(copies.reports.size(), 1u);
+  EXPECT_EQ(copies.foreign_reports, 1u);
+  EXPECT_EQ(copies.mixed_reports, 0u);
+}
+
+TEST(MixedReports, MemoryOfAnotherSizeIsOfAnotherMachine) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  std::string larger = whole;
+  larger.replace(larger.find("20382 pages RAM"), 5, "90000");
+  const Copies copies = copies_in_file("log", bytes_of(whole + larger));
+  EXPECT_EQ(copies.reports.size(), 1u);
+  EXPECT_EQ(copies.foreign_reports, 1u);
+}
+
+TEST(OldReports, CountersOfLinux2_6_0) {
+  const SnapshotResult found = stock_of(only_report(
+      "Mem-info:\ncpu 0 hot: low 32, high 96, batch 16 used:40\ncpu 0 cold: low 0, high 32, batch 16 used:2\n"
+      "Active:4000 inactive:1900 dirty:29 writeback:0 unstable:0 free:5000\n"
+      "Node 0 DMA free:12000kB min:20kB\nNode 0 Normal free:8000kB min:20kB\n20000 pages of RAM\n1000 reserved "
+      "pages\n"));
+  EXPECT_EQ(line_of(found, "user"), 5900 * 4096);
+  EXPECT_EQ(line_of(found, "free"), 5000 * 4096);
+  EXPECT_FALSE(line_of(found, "page-tables"));
+  EXPECT_FALSE(line_of(found, "free.cpu-lists"));
+}
+
+}  // namespace
+}  // namespace kmt
