@@ -30,7 +30,7 @@ std::optional<ProcLine> parse_proc_line(std::string_view line) {
   if (name.ends_with(':')) name.remove_suffix(1);
   const std::optional<std::uint64_t> value = whole_number(words.next());
   const std::string_view unit = words.next();
-  const bool in_bytes = unit == "kB";
+  const bool in_bytes = unit == "kB" || unit == "KB";
   if (name.empty() || !value || !words.empty() || (!unit.empty() && !in_bytes)) return std::nullopt;
   if (in_bytes && *value > kMostNumber / kKb) return std::nullopt;
   return ProcLine{{in_bytes ? *value * kKb : *value, in_bytes}, name};

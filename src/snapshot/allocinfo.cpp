@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -20,8 +21,15 @@ struct Amount {
   bool has_unit = false;
 };
 
-// Returns the factor of a unit such as "K", "Ki", "KiB" or "kB". numfmt writes "k" for 1000 and "K" for 1024.
-std::optional<double> unit_factor(std::string_view unit) {
+// How a text was changed.
+struct Format {
+  double unit = 1024;        // K, M and G are powers of this number
+  bool calls_first = false;  // the number of calls is before the size
+};
+
+// Returns the factor of a unit such as "K", "Ki", "KiB" or "kB". `numfmt --to=si` writes "k" for 1000, and then "M" for
+// 1000 * 1000.
+std::optional<double> unit_factor(std::string_view unit, const Format& format) {
   if (unit == "B") return 1;
   if (unit.empty()) return std::nullopt;
   constexpr std::string_view kPrefixes = "KMGTPE";
@@ -30,11 +38,11 @@ std::optional<double> unit_factor(std::string_view unit) {
   const std::string_view rest = unit.substr(1);
   if (power == std::string_view::npos || (!rest.empty() && rest != "i" && rest != "iB" && rest != "B"))
     return std::nullopt;
-  return std::pow(1024.0, static_cast<double>(power + 1));
+  return std::pow(rest.starts_with('i') ? 1024.0 : format.unit, static_cast<double>(power + 1));
 }
 
 // Parses "25165824", "25,165,824", "2.8M" or "1.20MiB". Returns nothing if the word is not a number.
-std::optional<Amount> amount_of(std::string_view word) {
+std::optional<Amount> amount_of(std::string_view word, const Format& format) {
   std::string digits;
   std::size_t at = 0;
   for (; at < word.size() && (word[at] == '.' || word[at] == ',' || (word[at] >= '0' && word[at] <= '9')); ++at)
@@ -42,7 +50,7 @@ std::optional<Amount> amount_of(std::string_view word) {
   if (digits.empty()) return std::nullopt;
   const std::string_view unit = word.substr(at);
   const bool is_whole = digits.find('.') == std::string::npos;
-  const auto factor = unit.empty() ? std::optional(1.0) : unit_factor(unit);
+  const auto factor = unit.empty() ? std::optional(1.0) : unit_factor(unit, format);
   const double value = std::strtod(digits.c_str(), nullptr);
   if (!factor || value * *factor > static_cast<double>(kMostNumber)) return std::nullopt;
   return Amount{value * *factor, !is_whole || *factor != 1, !unit.empty()};
@@ -64,19 +72,19 @@ bool is_header(std::string_view line) {
          (first == "allocinfo" && words.next() == "-" && words.next() == "version:");
 }
 
-std::optional<AllocationSite> site_of(std::string_view line) {
+std::optional<AllocationSite> site_of(std::string_view line, const Format& format = {}) {
   AllocationSite site;
   std::string function;
   std::array<std::optional<Amount>, 2> numbers;  // bytes and calls
   std::size_t count = 0;
   for (Words words(line); !words.empty();) {
     const std::string_view word = words.next();
-    const auto amount = count < numbers.size() ? amount_of(word) : std::nullopt;
-    const auto unit = count == 1 ? unit_factor(word) : std::nullopt;
+    const auto amount = count < numbers.size() ? amount_of(word, format) : std::nullopt;
+    const auto unit = count != 0 ? unit_factor(word, format) : std::nullopt;
     if (amount) {
       numbers[count++] = amount;
-    } else if (unit && !numbers[0]->has_unit) {  // "1.20 MiB"
-      numbers[0] = Amount{numbers[0]->value * *unit, *unit != 1, true};
+    } else if (unit && !numbers[count - 1]->has_unit) {  // "1.20 MiB"
+      numbers[count - 1] = Amount{numbers[count - 1]->value * *unit, *unit != 1, true};
     } else if (site.name.empty() && is_place(word)) {
       site.name = word;
     } else if (word.starts_with("func:") && function.empty()) {
@@ -84,16 +92,39 @@ std::optional<AllocationSite> site_of(std::string_view line) {
     } else if (word.starts_with('[') && word.ends_with(']') && word.size() > 2) {
       site.of = word.substr(1, word.size() - 2);
     } else if (word != "|") {
+      site.approximate = site.approximate || word == "accurate:no";  // the kernel could not count all allocations
       site.others.append(site.others.empty() ? "" : " ").append(word);
     }
   }
-  if (count != numbers.size() || site.name.empty() || numbers[0]->value > static_cast<double>(kMostNumber))
+  if (count != numbers.size() || site.name.empty() || numbers[0]->value > static_cast<double>(kMostNumber) ||
+      numbers[1]->value > static_cast<double>(kMostNumber))
     return std::nullopt;
   if (!function.empty()) site.name.append(" ").append(function);
+  if (format.calls_first) std::swap(numbers[0], numbers[1]);
   site.bytes = static_cast<std::uint64_t>(numbers[0]->value);
   site.count = static_cast<std::uint64_t>(numbers[1]->value);
-  site.approximate = numbers[0]->rounded || numbers[1]->rounded;
+  site.approximate = site.approximate || numbers[0]->rounded || numbers[1]->rounded;
   return site;
+}
+
+// Finds out the format from all lines. An allocation has at least one byte, so the larger numbers are sizes.
+Format format_of(std::string_view text) {
+  Format format;
+  std::size_t sizes_first = 0;
+  std::size_t calls_first = 0;
+  each_line(text, [&](std::string_view line) {
+    if (is_header(line)) return;
+    for (Words words(line); !words.empty();) {
+      const std::string_view word = words.next();
+      if (word.ends_with('k') && amount_of(word, {})) format.unit = 1000;
+    }
+    const auto site = site_of(line);
+    if (!site) return;
+    if (site->bytes > site->count) ++sizes_first;
+    if (site->bytes < site->count) ++calls_first;
+  });
+  format.calls_first = calls_first > sizes_first;
+  return format;
 }
 
 }  // namespace
@@ -107,13 +138,14 @@ bool is_allocinfo(std::string_view text) {
   return found;
 }
 
-// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". The columns after the two
-// numbers may be in any order.
+// Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". The columns may be in
+// any order.
 void parse_allocinfo(std::string_view text, KernelMemory& memory) {
   bool has_unknown = false;
+  const Format format = format_of(text);
   each_line(text, [&](std::string_view line) {
     if (is_header(line)) return;
-    auto site = site_of(line);
+    auto site = site_of(line, format);
     if (!site) {
       has_unknown = true;
       return keep_unknown("allocinfo", line, memory);

@@ -46,6 +46,7 @@ void take_uname(std::string_view text, KernelMemory& memory) {
   words.next();
   memory.host = words.next();
   memory.release = words.next();
+  if (memory.host == "version") return memory.host.clear();  // /proc/version: "Linux version 6.1.0 (…"
   std::string_view last;
   std::string_view before;
   while (!words.empty()) {

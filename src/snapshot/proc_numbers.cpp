@@ -21,6 +21,19 @@ void parse_numbers(std::string_view text, std::string_view source, NamedAmounts&
   });
 }
 
+// Adds the unit kB if a program such as awk has removed it. Only the numbers of huge pages have no unit.
+void add_lost_unit(NamedAmounts& numbers) {
+  const auto total = std::ranges::find(numbers, "MemTotal", &NamedAmount::name);
+  if (total == numbers.end() || total->in_bytes) return;
+  constexpr std::uint64_t kKb = 1024;
+  std::erase_if(numbers, [](const NamedAmount& one) { return one.value > kMostNumber / kKb; });
+  for (NamedAmount& one : numbers) {
+    if (one.in_bytes || one.name.starts_with("HugePages_")) continue;
+    one.value *= kKb;
+    one.in_bytes = true;
+  }
+}
+
 }  // namespace
 
 void keep_unknown(std::string_view source, std::string_view line, KernelMemory& memory) {
@@ -39,6 +52,7 @@ void parse_meminfo(std::string_view text, KernelMemory& memory) {
     text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
   }
   parse_numbers(text, "meminfo", memory.meminfo, memory);
+  add_lost_unit(memory.meminfo);
 }
 
 void parse_vmstat(std::string_view text, KernelMemory& memory) { parse_numbers(text, "vmstat", memory.vmstat, memory); }

@@ -45,6 +45,17 @@ void take_file(std::string_view name, std::string_view value, SlabAttributes& ca
   cache.others.emplace_back(name, value);
 }
 
+// Since Linux 7.0, cpu_slabs and slabs_cpu_partial are always 0, because CPUs have sheaves instead. Before, CPUs always
+// had slabs of some caches.
+void forget_constant_zeros(std::vector<SlabAttributes>& caches) {
+  if (std::ranges::any_of(caches, [](const SlabAttributes& cache) { return cache.cpu_slabs.value_or(0) != 0; })) return;
+  if (std::ranges::none_of(caches, [](const SlabAttributes& cache) { return cache.slabs.value_or(0) != 0; })) return;
+  for (SlabAttributes& cache : caches) {
+    cache.cpu_slabs.reset();
+    if (cache.cpu_partial_slabs == 0u) cache.cpu_partial_slabs.reset();
+  }
+}
+
 }  // namespace
 
 void parse_slab_attributes(std::string_view text, KernelMemory& memory) {
@@ -69,6 +80,7 @@ void parse_slab_attributes(std::string_view text, KernelMemory& memory) {
     take_file(line.substr(slash + 1, colon - slash - 1), trim(line.substr(colon + 1)),
               cache_named(line.substr(0, slash)));
   });
+  forget_constant_zeros(caches);
 }
 
 }  // namespace kmt

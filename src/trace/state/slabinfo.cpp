@@ -106,7 +106,8 @@ std::optional<SlabInfo> slab_of(std::string_view line, const std::vector<std::st
 Slabinfo parse_slabinfo(std::string_view text) {
   Slabinfo slabinfo;
   std::vector<std::string_view> columns = column_names(kUsualHeader);
-  each_line(text, [&](std::string_view line) {
+  each_line(text, [&](std::string_view written) {
+    const std::string_view line = trim(written);
     if (line.starts_with(kFirstVersion)) columns = column_names(kHeaderOfFirstVersion);
     if (line.empty() || line.starts_with("slabinfo - version")) return;
     if (line.starts_with('#')) {

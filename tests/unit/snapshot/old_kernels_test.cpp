@@ -136,5 +136,81 @@ TEST(ChangedCopies, AllocinfoMayHaveOtherColumns) {
   }
 }
 
+const AllocationSite& site_in(const SnapshotResult& result, const std::string& name) {
+  const auto found = std::ranges::find(result.memory.allocinfo, name, &AllocationSite::name);
+  EXPECT_NE(found, result.memory.allocinfo.end()) << name;
+  return *found;
+}
+
+SnapshotResult stock_of_sites(const std::string& allocinfo) {
+  return stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 0 kB\n"}, {"allocinfo", allocinfo}});
+}
+
+TEST(ChangedCopies, AllocinfoMayHaveTheCallsFirst) {
+  const SnapshotResult found =
+      stock_of_sites("256 4194304 mm/slub.c:1 func:a\n3 12288 a.c:2 func:b\n7 7 a.c:3 func:c\n");
+  EXPECT_EQ(site_in(found, "mm/slub.c:1 a").bytes, 4194304u);
+  EXPECT_EQ(site_in(found, "mm/slub.c:1 a").count, 256u);
+  EXPECT_EQ(site_in(found, "a.c:3 c").bytes, 7u);
+}
+
+// numfmt --to=si writes "k"; numfmt --to=iec writes "K".
+TEST(ChangedCopies, AllocinfoMayHaveDecimalUnits) {
+  EXPECT_EQ(site_in(stock_of_sites("33.6M 8192 a.c:1 func:a\n13k 3 a.c:2 func:b\n"), "a.c:1 a").bytes, 33600000u);
+  EXPECT_EQ(site_in(stock_of_sites("32M 8192 a.c:1 func:a\n12K 3 a.c:2 func:b\n"), "a.c:1 a").bytes, 32u << 20);
+  EXPECT_EQ(site_in(stock_of_sites("32Mi 8192 a.c:1 func:a\n12k 3 a.c:2 func:b\n"), "a.c:1 a").bytes, 32u << 20);
+}
+
+TEST(ChangedCopies, InaccurateSitesAreApproximate) {
+  const SnapshotResult found = stock_of_sites("4096 1 a.c:1 func:a accurate:no\n4096 1 a.c:2 func:b\n");
+  EXPECT_TRUE(site_in(found, "a.c:1 a").approximate);
+  EXPECT_FALSE(site_in(found, "a.c:2 b").approximate);
+}
+
+TEST(ChangedCopies, MeminfoMayLackItsUnit) {
+  std::string text = kBeforePercpu + "VmallocUsed: 0 kB\nHugePages_Total: 7\n";
+  for (std::size_t at = 0; (at = text.find(" kB")) != std::string::npos;) text.erase(at, 3);
+  const SnapshotResult found = stock_of({{"meminfo", text}});
+  EXPECT_EQ(found.total, 100000u << 10);
+  EXPECT_EQ(find_number(found.memory.meminfo, "HugePages_Total"), 7u);
+}
+
+TEST(ChangedCopies, SlabinfoMayBeIndented) {
+  const Slabinfo found = parse_slabinfo(
+      "   slabinfo - version: 2.1\n   # name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables "
+      "<limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n"
+      "   dentry 68 70 232 17 1 : tunables 120 60 8 : slabdata 4 4 0\n");
+  EXPECT_TRUE(found.unknown.empty());
+  ASSERT_EQ(found.caches.size(), 1u);
+  EXPECT_EQ(found.caches[0].objects, 70u);
+}
+
+// SLAB has a cache for each size, so no kmalloc() is outside of slabinfo.
+TEST(OldKernels, SlabHasNoLargeKmalloc) {
+  const std::string meminfo = kBeforePercpu + "VmallocUsed: 0 kB\n";
+  const auto cache = [](const char* name, int bytes) {
+    return std::string(name) + " 1 1 " + std::to_string(bytes) + " 1 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  };
+  for (const std::string& slabs : {cache("size-32", 32), cache("kmalloc-131072", 131072)}) {
+    const SnapshotResult found = stock_of({{"meminfo", meminfo}, {"slabinfo", slabs}});
+    EXPECT_NE(line_of(found, "slab.unlisted"), nullptr);
+    EXPECT_EQ(line_of(found, "slab.large"), nullptr);
+  }
+  EXPECT_NE(line_of(stock_of({{"meminfo", meminfo}, {"slabinfo", cache("kmalloc-8k", 8192)}}), "slab.large"), nullptr);
+}
+
+TEST(NewKernels, SlabsOfCpusAreUnknownIfTheKernelAlwaysPrintsZero) {
+  const auto attributes = [](const char* on_cpus) {
+    return stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 0 kB\n"},
+                     {"slab", std::string("dentry/slabs:90\ndentry/slabs_cpu_partial:0(0)\ndentry/cpu_slabs:0\n") +
+                                  "other/slabs:1\nother/slabs_cpu_partial:0(0)\nother/cpu_slabs:" + on_cpus + "\n"}})
+        .memory.slab_attributes.at(0);
+  };
+  EXPECT_FALSE(attributes("0").cpu_slabs);
+  EXPECT_FALSE(attributes("0").cpu_partial_slabs);
+  EXPECT_EQ(attributes("1 N0=1").cpu_slabs, 0u);
+  EXPECT_EQ(attributes("1 N0=1").cpu_partial_slabs, 0u);
+}
+
 }  // namespace
 }  // namespace kmt
