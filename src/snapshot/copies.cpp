@@ -105,8 +105,7 @@ struct LogReports {
   }
 };
 
-// True if two reports may be of one machine and kernel. The memory of a machine may grow or shrink while it runs, but
-// its number of pages then differs by whole memory blocks.
+// True if two reports may be of one machine and kernel. A machine may gain or lose some memory while it runs.
 bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
   const auto differ = [](const std::string& one, const std::string& other) {
     return !one.empty() && !other.empty() && one != other;
@@ -128,10 +127,12 @@ LogReports log_reports(std::string_view text) {
   if (log.usable.empty()) return log;
   // Keep only the reports of the last boot. Each boot starts the clock anew, so times of different boots cannot be
   // compared. The memory of different boots or machines cannot be compared, either.
-  const OomReport last = log.usable.back();
+  OomReport last = std::move(log.usable.back());
+  log.usable.pop_back();
   log.earlier = std::erase_if(log.usable, [&](const OomReport& report) { return report.boot != last.boot; });
   log.foreign =
       std::erase_if(log.usable, [&](const OomReport& report) { return !may_be_of_one_machine(report, last); });
+  log.usable.push_back(std::move(last));
   return log;
 }
 

@@ -55,9 +55,11 @@ class Joiner {
     const bool is_part = !has_time && message.caller.empty() && had_time_ && text_.size() < kMost;
     const bool was_split = page_width_ != 0 && last_length_ == page_width_;
     const bool was_wrapped = is_wrapped(last_length_, message.text);
+    const bool needs_blank = !was_split || last_ends_with_blank_;
     last_length_ = line.size();
+    last_ends_with_blank_ = line.ends_with(' ');
     if (is_part && (was_split || was_wrapped)) {
-      text_.append(was_split ? "" : " ").append(was_split ? line : message.text);
+      text_.append(needs_blank ? " " : "").append(was_split ? line : message.text);
       return;
     }
     flush();
@@ -101,6 +103,7 @@ class Joiner {
   std::string caller_;
   std::string host_;
   std::size_t last_length_ = 0;
+  bool last_ends_with_blank_ = false;  // the line; messages have no blanks at their ends
   bool had_time_ = false;
   bool is_held_ = false;
 };

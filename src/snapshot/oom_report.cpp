@@ -114,7 +114,7 @@ class MemoryWords {
     if (place_ != Place::free_blocks || zone_ == nullptr) return;
     // If the line was cut or mixed with other text, then an order is missing.
     const std::size_t order = zone_->free.size();
-    const bool is_next = order < kMostOrders && *kb == std::uint64_t{report_.page_size} >> 10 << order;
+    const bool is_next = order < kMostOrders && *kb == (std::uint64_t{report_.page_size} >> 10 << order);
     if (is_next)
       zone_->free.push_back(*count);
     else

@@ -189,7 +189,7 @@ std::string meminfo_of(const OomReport& report) {
   add_pages("CmaTotal", find_line(report, "pages cma reserved"));
   add_pages("CmaFree", total("free_cma"));
   add("Hugetlb", report.hugetlb_kb);
-  add("GPUActive", of_nodes(report, "gpu_active"));  // since Linux 7.0
+  add("GPUActive", of_nodes(report, "gpu_active"));
   add("GPUReclaim", of_nodes(report, "gpu_reclaim"));
   return text;
 }
@@ -251,8 +251,7 @@ std::string damage_of(const OomReport& report) {
     add("a list of free blocks is cut off or mixed with other text, so it is not shown");
   if (report.has_wrong_sum) add("a list of free blocks does not add up to the sum at the end of its line");
   if (report.damaged_tasks != 0)
-    add(fmt::format("{} of the task table are cut off or mixed with other text",
-                    report.damaged_tasks == 1 ? "one row" : fmt::format("{} rows", report.damaged_tasks)));
+    add(fmt::format("rows of the task table that are cut off or mixed with other text: {}", report.damaged_tasks));
   return text;
 }
 

@@ -114,7 +114,7 @@ TEST(CutReports, RowsOfTasksAreCounted) {
                   "[    321]     0   321    20000      200    69>\n[7] Started Session 40\n");
   EXPECT_EQ(report.kill.tasks.size(), 1u);
   EXPECT_EQ(report.damaged_tasks, 1u);
-  EXPECT_TRUE(notes(report, "one row of the task table"));
+  EXPECT_TRUE(notes(report, "mixed with other text: 1"));
 }
 
 TEST(MixedReports, AreNotSummed) {

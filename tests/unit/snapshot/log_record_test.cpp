@@ -59,6 +59,12 @@ TEST(LogRecords, LinesThatATerminalSplitAreJoined) {
                    std::string(60, 'a') + " 1*123kB"}));
 }
 
+TEST(LogRecords, ABlankAtTheEndOfASplitLineIsKept) {
+  const std::string begin = "[  1.500000] " + std::string(60, 'a') + " 12  ";  // the width is 78
+  EXPECT_EQ(messages_in(begin + "\n34\n" + begin + "\n" + begin + "\n"),
+            (Texts{std::string(60, 'a') + " 12 34", std::string(60, 'a') + " 12", std::string(60, 'a') + " 12"}));
+}
+
 TEST(LogRecords, AShortLineIsJoinedIfTheNextWordDidNotFit) {
   const std::string word = "gfp_mask=0x140dca(" + std::string(50, 'A') + "),";
   EXPECT_EQ(messages_in("[  1.500000] a invoked oom-killer:\n" + word + "\n"),
