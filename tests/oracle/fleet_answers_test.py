@@ -88,7 +88,7 @@ class Answers(unittest.TestCase):
                 ('a deep cell', b'{"data": [["slab", ' + b'[' * 1_000_000 + b']' * 1_000_000 + b']]}', 'is not rows in JSON'),
                 ('an array for a text', [LEAK[:1] + [[[['x']]]] + LEAK[2:]], 'an array in column 2'),
                 ('a number for a text', [LEAK[:1] + [7] + LEAK[2:]], 'not a text'),
-                ('a text for a number', [LEAK[:2] + ['7 '*20] + LEAK[3:]], 'not a number'), ('huge', [LEAK[:6] + [2 ** 63] + LEAK[7:]], '64 bits'),
+                ('a text for a number', [LEAK[:2] + ['7 '*20] + LEAK[3:]], 'not a number'), ('huge', [LEAK[:6] + [2 ** 63] + LEAK[7:]], '64-bit number'),
                 ('columns are missing', [LEAK[:9]], 'too few columns: 9'), ('an unknown allocator', [['\x1b[2J' * 1000] + LEAK[1:]], 'has an allocator')):
             with self.subTest(name):
                 done = self.ask(rows)
@@ -109,7 +109,7 @@ class Answers(unittest.TestCase):
         """Rows must not be copied in memory: the memory limit of this test leaves no room for a second copy."""
         done = self.ask(b'{"data": [' + b'[],' * (4 << 20) + b'[]]}', megabytes=450)
         self.assertEqual(2, done.returncode)
-        self.assertIn('0 columns', done.stderr)
+        self.assertIn('too few columns: 0', done.stderr)
 
     def test_no_answer(self):
         """A server that never answers: the kernel accepts connections, but no data arrives."""
