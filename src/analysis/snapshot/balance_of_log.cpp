@@ -127,7 +127,10 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   if (const Amount gpu = sum_of({counted("GPUActive"), counted("GPUReclaim")}))
     sheet.part("gpu", "of GPU drivers", *gpu, "oom: gpu_active + gpu_reclaim");
   sheet.known_part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
-  sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "oom: pages hwpoisoned");
+  // The lines after "pages RAM" are lost with it.
+  const Amount corrupted = counted("HardwareCorrupted");
+  sheet.known_part("corrupted", "broken hardware", corrupted || memory.oom->has_total_of_zones ? corrupted : Amount(0),
+                   "oom: pages hwpoisoned");
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ struct OomKill {
   std::string victim;
   std::uint64_t victim_pid = 0;
   std::vector<OomTask> tasks;
-  bool has_total_of_zones = false;  // true: MemTotal is the sum of the zones, because the report is cut
+  bool has_total_of_zones = false;  // true: the report is cut; MemTotal is the sum of its zones, or unknown
 };
 
 // A slab cache whose objects were not counted, only its bytes.

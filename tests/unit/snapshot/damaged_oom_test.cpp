@@ -59,6 +59,7 @@ TEST(CutReports, TheSumOfSomeZonesIsNotTheTotal) {
   EXPECT_EQ(line_of(found, "free.buddy"), 6000 * 4096);
   EXPECT_EQ(line_of(found, "free.cpu-lists"), 30 * 4096);
   EXPECT_EQ(line_of(found, "kernel-stacks"), 480 * 1024);
+  EXPECT_FALSE(line_of(found, "others.corrupted"));
   EXPECT_TRUE(std::ranges::none_of(found.sheet, &BalanceLine::is_contradiction));
 }
 
