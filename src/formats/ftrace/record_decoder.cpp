@@ -119,6 +119,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const EventKind kind = plans_[id].kind;
   // Calls are not decoded by shape, because each call may have a different record.
   if (is_call(kind) && info_.calls.records) return false;
+  if (plans_[id].old_free != OldPageFree::no) return false;  // may depend on the event before it
   if (is_probed_free(kind)) return false;  // the addresses of the objects are not in the field of the shape
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
@@ -171,7 +172,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::page_free_batched:
     case EventKind::page_alloc_zone_locked:
     case EventKind::page_pcpu_drain:
-    case EventKind::page_alloc_extfrag: decode_page(*plan, record, event); break;
+    case EventKind::page_alloc_extfrag:
+      decode_page(*plan, record, event);
+      if (plan->old_free != OldPageFree::no) mark_repeated_free(plan->old_free, event);
+      break;
     case EventKind::percpu_alloc:
     case EventKind::percpu_free:
     case EventKind::vmap_alloc:
@@ -250,6 +254,24 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
     event.page_flags |= static_cast<std::uint8_t>(std::min<std::uint64_t>(fallback, PageFlags::kMostFallbackType)
                                                   << PageFlags::kFallbackTypeShift);
   }
+}
+
+// Linux 2.6.32 and 2.6.33 report most frees of single pages with two mm_page_free_direct events: __free_pages() and
+// free_hot_page() both have the tracepoint. Since Linux 2.6.34, mm_page_free_direct also follows each mm_pagevec_free,
+// which was the only event of such a free before. The page is not free yet when the second event follows, so it cannot
+// be allocated in between.
+void RecordDecoder::mark_repeated_free(OldPageFree type, Event& event) {
+  constexpr std::uint64_t kLongestDelay = 1'000'000;  // nanoseconds between both events
+  FreedPage& last = freed_pages_[unsigned{event.cpu} << 8 | event.context];
+  const bool is_repeated = type == OldPageFree::direct && last.type != OldPageFree::no &&
+                           last.address == event.address && last.tid == event.tid && event.order == 0 &&
+                           event.time_ns >= last.time_ns && event.time_ns - last.time_ns <= kLongestDelay;
+  if (!is_repeated) {
+    last = {type, event.address, event.time_ns, event.tid};
+    return;
+  }
+  event.kind = last.type == OldPageFree::batched ? EventKind::page_free_batched : EventKind::other;
+  last = {};  // a third event is another free
 }
 
 // Call durations are nanoseconds of the local clock, even if the trace has another clock.

@@ -88,6 +88,7 @@ class RecordDecoder {
   using Plan = RecordPlan;
 
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
+  void mark_repeated_free(OldPageFree type, Event& event);
   CacheId cache_of(const Plan& plan, Bytes record);
   void decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_objects(const Plan& plan, Bytes record, EventBatch& batch);
@@ -119,6 +120,13 @@ class RecordDecoder {
   std::vector<std::vector<TaskNaming>> namings_ = {{}};         // for events that name tasks
   std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // for calls recorded by kprobe events
   std::unordered_map<unsigned, PendingCall> pending_values_;    // by CPU
+  struct FreedPage {
+    OldPageFree type = OldPageFree::no;
+    std::uint64_t address = 0;
+    std::uint64_t time_ns = 0;
+    std::int32_t tid = 0;
+  };
+  std::unordered_map<unsigned, FreedPage> freed_pages_;  // the last old event of a free, by CPU and context
   TaskCreation task_creation_;
   std::vector<LifeEvent> life_events_ = {{}};
   ThreadGroups thread_groups_;

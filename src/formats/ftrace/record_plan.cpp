@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, EventKind> kKmemEvents[] = {
     {"mm_page_free", EventKind::page_free},
     {"mm_page_free_direct", EventKind::page_free},
     {"mm_page_free_batched", EventKind::page_free_batched},
-    {"mm_pagevec_free", EventKind::page_free_batched},
+    {"mm_pagevec_free", EventKind::page_free},
     {"mm_page_alloc_zone_locked", EventKind::page_alloc_zone_locked},
     {"mm_page_pcpu_drain", EventKind::page_pcpu_drain},
     {"mm_page_alloc_extfrag", EventKind::page_alloc_extfrag},
@@ -224,7 +224,11 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
     case EventKind::page_free_batched:
     case EventKind::page_alloc_zone_locked:
     case EventKind::page_pcpu_drain:
-    case EventKind::page_alloc_extfrag: plan_page_event(find, plan); break;
+    case EventKind::page_alloc_extfrag:
+      plan_page_event(find, plan);
+      if (format.name == "mm_page_free_direct") plan.old_free = OldPageFree::direct;
+      if (format.name == "mm_pagevec_free") plan.old_free = OldPageFree::batched;
+      break;
     case EventKind::percpu_alloc: plan_percpu_alloc(find, plan); break;
     case EventKind::percpu_free: plan.address = find({"ptr"}); break;
     case EventKind::vmap_alloc:

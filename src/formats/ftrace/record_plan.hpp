@@ -23,6 +23,12 @@ struct RecordField {
   std::uint16_t offset = 0;
   std::uint8_t size = 0;  // 0 if the event has no such field
 };
+// Events of Linux 2.6.31 to 3.2 that may report one free of a page twice.
+enum class OldPageFree : std::uint8_t {
+  no,
+  direct,   // mm_page_free_direct
+  batched,  // mm_pagevec_free
+};
 // The offsets of an event type's fields.
 struct RecordPlan {
   bool described = false;
@@ -53,6 +59,7 @@ struct RecordPlan {
   RecordField count;                       // number of freed objects; its size is that of an address
   std::uint32_t objects = 0;               // offset of the array of their addresses
   std::uint32_t most_objects = 0;          // length of the array; 0: the event has no array
+  OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
 };
 

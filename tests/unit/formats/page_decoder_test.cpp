@@ -112,5 +112,43 @@ TEST_P(PageRecords, ARefillIsMarkedOrOfOrderZero) {
   EXPECT_EQ(decode(kLocked, 9, {2, 1}).page_flags, 0);
 }
 
+constexpr std::uint16_t kDirect = 542, kPagevec = 543;
+
+// Tests the frees of pages of Linux 2.6.32 to 3.2, which may have two events.
+class OldPageFrees : public PageRecords {
+ protected:
+  OldPageFrees() {
+    info.machine.word_bits = 8 * GetParam().long_bytes;
+    decoder.emplace(parse_event_formats({description("mm_page_free_direct", kDirect, {"page", "order"}, "\"\""),
+                                         description("mm_pagevec_free", kPagevec, {"page", "cold"}, "\"\"")},
+                                        info.findings),
+                    GetParam().order, info);
+  }
+  EventKind kind_of(std::uint16_t id, std::uint64_t page, std::uint32_t order = 0) {
+    return decode(id, page, {order}).kind;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Machines, OldPageFrees,
+                         testing::Values(Machine{ByteOrder::little, 8}, Machine{ByteOrder::big, 4}));
+
+// Linux 2.6.32 and 2.6.33 have two tracepoints for most frees of single pages.
+TEST_P(OldPageFrees, TwoEventsReportOneFree) {
+  EXPECT_EQ(kind_of(kDirect, 0x1000), EventKind::page_free);
+  EXPECT_EQ(kind_of(kDirect, 0x1000), EventKind::other);
+  EXPECT_EQ(kind_of(kDirect, 0x1000), EventKind::page_free) << "a second free";
+  EXPECT_EQ(kind_of(kDirect, 0x2000), EventKind::page_free);
+  EXPECT_EQ(kind_of(kDirect, 0x3000, 1), EventKind::page_free);
+  EXPECT_EQ(kind_of(kDirect, 0x3000, 1), EventKind::page_free) << "blocks have one event";
+}
+
+// Before Linux 2.6.34, mm_pagevec_free is the only event of a free. Later, mm_page_free_direct follows.
+TEST_P(OldPageFrees, ABatchedFreeMayHaveASecondEvent) {
+  EXPECT_EQ(kind_of(kPagevec, 0x1000), EventKind::page_free);
+  EXPECT_EQ(kind_of(kPagevec, 0x2000), EventKind::page_free);
+  EXPECT_EQ(kind_of(kDirect, 0x2000), EventKind::page_free_batched);
+  EXPECT_EQ(kind_of(kDirect, 0x2000), EventKind::page_free) << "a second free";
+}
+
 }  // namespace
 }  // namespace kmt
