@@ -15,4 +15,13 @@ std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram) {
   return sums;
 }
 
+HistogramDifference difference_from_totals(const Histogram& histogram) {
+  if (histogram.source != HistogramSource::trigger) return {};
+  HistogramDifference difference;
+  difference.entries = histogram.entries && *histogram.entries != histogram.rows.size();
+  if (!histogram.values.empty() && histogram.values.front() == "hitcount")
+    difference.hits = histogram.hits && sums_of(histogram).front() != histogram.hits;
+  return difference;
+}
+
 }  // namespace kmt

@@ -40,4 +40,12 @@ bool is_percentage(std::string_view value_name);
 // 64 bits.
 std::vector<std::optional<std::uint64_t>> sums_of(const Histogram& histogram);
 
+// How the rows differ from the kernel's totals. The kernel prints as many rows as it states in `entries`, and `hits` is
+// the sum of their first value. Events that happen while the kernel prints may make `hits` slightly larger.
+struct HistogramDifference {
+  bool entries = false;
+  bool hits = false;
+};
+HistogramDifference difference_from_totals(const Histogram& histogram);
+
 }  // namespace kmt

@@ -10,6 +10,7 @@
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "formats/text/clean.hpp"
 
 namespace kmt::text {
 
@@ -18,11 +19,12 @@ namespace {
 constexpr std::string_view kTrigger = "# trigger info: ";
 constexpr std::size_t kMostColumns = 64;
 
-std::string_view take_line(std::string_view& text) {
+// Removes the first line from the text. Returns it without additions of mails and logs, valid until the next call.
+std::string_view take_line(std::string_view& text, std::string& buffer) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
-  return trim(line);
+  return trim(clean_line(line, buffer));
 }
 
 bool is_name(std::string_view text) {
@@ -77,10 +79,12 @@ using NamedValues = std::vector<std::pair<std::string_view, std::optional<std::u
 
 // True if the trigger prints this value in hex, as in "vals=bytes_req.hex". The rows have no 0x.
 bool is_hexadecimal(std::string_view trigger, std::string_view name) {
-  const std::string hex = fmt::format("{}.hex", name);
-  const std::size_t vals = trigger.find(":vals=");
-  const std::size_t at = vals == trigger.npos ? vals : trigger.find(hex, vals);
-  return at != trigger.npos && (trigger[at - 1] == ',' || trigger[at - 1] == '=');
+  constexpr std::string_view kValues = ":vals=";
+  const std::size_t at = trigger.find(kValues);
+  if (at == trigger.npos) return false;
+  const std::string_view values = trigger.substr(at + kValues.size());
+  const auto names = split(values.substr(0, values.find_first_of(": ")), ',');
+  return std::ranges::find(names, fmt::format("{}.hex", name)) != names.end();
 }
 
 // Parses "12.34" as hundredths.
@@ -146,8 +150,9 @@ bool is_histogram(Bytes bytes) {
   constexpr std::size_t kLookAt = 64 << 10;
   std::string_view text = as_text(bytes.first(std::min(bytes.size(), kLookAt)));
   if (text.find('\0') != text.npos) return false;
+  std::string buffer;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
+    const std::string_view line = take_line(text, buffer);
     if (line.starts_with(kTrigger) && line.substr(kTrigger.size()).starts_with("hist:")) return true;
     if (line.starts_with("{ ") && line.find("} hitcount:") != line.npos) return true;
   }
@@ -157,13 +162,14 @@ bool is_histogram(Bytes bytes) {
 std::vector<Histogram> read_histograms(Bytes bytes) {
   std::string_view text = as_text(bytes);
   std::vector<Histogram> histograms;
+  std::string buffer;
   std::string open_keys;  // the start of a key that has several lines, such as a stack with one address per line
   const auto current = [&histograms]() -> Histogram& {
     if (histograms.empty()) histograms.emplace_back();
     return histograms.back();
   };
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
+    const std::string_view line = take_line(text, buffer);
     const std::size_t close = line.rfind('}');  // the last brace, because the name of a task may contain one
     if (line.starts_with(kTrigger)) {
       histograms.emplace_back().trigger = line.substr(kTrigger.size());

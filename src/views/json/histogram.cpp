@@ -28,6 +28,8 @@ Json to_json(const Histogram& histogram, std::size_t limit) {
   json["entries"] = number_or_null(histogram.entries);
   json["dropped"] = number_or_null(histogram.dropped);
   json["unreadable_rows"] = histogram.unreadable_rows;
+  const HistogramDifference difference = difference_from_totals(histogram);
+  json["differs_from_totals"] = difference.entries || difference.hits;
   json["sums"] = values_json(histogram.values, sums_of(histogram));
   json["rows_total"] = histogram.rows.size();
   json["rows"] = Json::array();

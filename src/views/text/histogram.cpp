@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 #include "views/text/lines.hpp"
@@ -39,6 +40,25 @@ std::string totals_line(const Histogram& histogram, const TextStyle& style) {
     text += fmt::format("; {} dropped, because the table was full: sums are too small",
                         say_number_of(dropped, "event", style));
   return labelled("totals", text, style);
+}
+
+// Warns if the rows differ from the kernel's totals.
+std::string difference_line(const Histogram& histogram, const TextStyle& style) {
+  const HistogramDifference difference = difference_from_totals(histogram);
+  std::vector<std::string> parts;
+  if (difference.entries)
+    parts.push_back(fmt::format("the text has {}, not {}", say_number_of(histogram.rows.size(), "row", style),
+                                say_count(*histogram.entries, style)));
+  if (difference.hits) {
+    const auto counted = sums_of(histogram).front();
+    parts.push_back(fmt::format("the rows count {} events, not {}", counted ? say_count(*counted, style) : "?",
+                                say_count(*histogram.hits, style)));
+  }
+  if (parts.empty()) return {};
+  const char* const cause = difference.entries || histogram.unreadable_rows > 0
+                                ? "rows are missing, damaged or repeated"
+                                : "a row is damaged, or the kernel counted while it printed";
+  return labelled("mismatch", fmt::format("{}: {}", fmt::join(parts, ", and "), cause), style);
 }
 
 // Returns the indexes of the values that are numbers. The kernel can also print bars.
@@ -86,7 +106,7 @@ std::string text_histograms(const std::string& path, const std::vector<Histogram
   for (const Histogram& histogram : histograms) {
     if (&histogram == &histograms.front()) out += labelled("format", format_text(histogram.source), style);
     if (!histogram.trigger.empty()) out += labelled("trigger", printable(histogram.trigger), style);
-    out += totals_line(histogram, style);
+    out += totals_line(histogram, style) + difference_line(histogram, style);
     if (histogram.unreadable_rows > 0)
       out += labelled("unreadable", say_number_of(histogram.unreadable_rows, "row", style), style);
     if (!histogram.rows.empty()) out += "\n" + table_of(histogram, limit, style) + "\n";

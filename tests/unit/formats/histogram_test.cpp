@@ -74,6 +74,49 @@ TEST(Histogram, ValuesMayBePercentagesAndHex) {
   EXPECT_EQ(sums_of(all[0])[1], 10000u);
 }
 
+// Only names after "vals=" choose the base of the values.
+TEST(Histogram, TheBaseOfAKeyIsNotThatOfAValue) {
+  for (const char* const trigger :
+       {"hist:keys=call_site:vals=bytes_req:sort=bytes_req.hex", "hist:keys=bytes_req.hex"}) {
+    const auto all = read_histograms(bytes_of("# trigger info: " + std::string(trigger) +
+                                              " [active]\n{ call_site: 1 } hitcount:  3  bytes_req: 10\n"));
+    EXPECT_EQ(all.at(0).rows.at(0).values[1], 10u) << trigger;
+  }
+}
+
+TEST(Histogram, RowsMayDifferFromTotals) {
+  const auto difference = [](const std::string& text) {
+    return difference_from_totals(read_histograms(bytes_of(text))[0]);
+  };
+  EXPECT_FALSE(difference(kText).entries);
+  EXPECT_FALSE(difference(kText).hits);
+  std::string without_row = kText;
+  without_row.erase(without_row.find("{ call_site: [ffffffff81a"),
+                    without_row.find("\nTotals") - without_row.find("{ call_site: [ffffffff81a"));
+  EXPECT_TRUE(difference(without_row).entries);
+  EXPECT_TRUE(difference(without_row).hits);
+  std::string damaged = kText;
+  damaged.replace(damaged.find("1676"), 4, "1677");
+  EXPECT_FALSE(difference(damaged).entries);
+  EXPECT_TRUE(difference(damaged).hits);
+  EXPECT_FALSE(difference(kText.substr(0, kText.find("\nTotals"))).hits) << "the totals are unknown";
+}
+
+TEST(Histogram, MailsAndWebPagesChangeTheText) {
+  std::string quoted = "> " + kText;
+  for (std::size_t at = quoted.find('\n'); at + 1 < quoted.size(); at = quoted.find('\n', at + 2))
+    quoted.replace(at, 1, "\r\n> ");
+  ASSERT_TRUE(is_histogram(bytes_of(quoted)));
+  const auto all = read_histograms(bytes_of(quoted));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].rows.size(), 2u);
+  EXPECT_EQ(all[0].hits, 2161u);
+  const auto blanks = read_histograms(bytes_of("\xC2\xA0{ call_site:\xC2\xA0&lt;f&gt; } hitcount:\xC2\xA0 3\n"));
+  ASSERT_EQ(blanks.at(0).rows.size(), 1u);
+  EXPECT_EQ(blanks[0].rows[0].keys[0], "<f>");
+  EXPECT_EQ(blanks[0].rows[0].values[0], 3u);
+}
+
 TEST(Histogram, OtherTextIsNone) {
   for (const char* const other : {"", "# tracer: nop\n", "{ \"a\": 1 }\n", "# trigger info: snapshot\n"})
     EXPECT_FALSE(is_histogram(bytes_of(other))) << other;
