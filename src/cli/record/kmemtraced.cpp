@@ -80,6 +80,10 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
     say("note: {} events are not in the files, because the layout cannot store them: failed allocations, allocations "
         "of 0 bytes, and frees of NULL\n",
         humane_count(writer.left_out()));
+  if (writer.repeated_frees() > 0)
+    say("note: {} frees are not in the files, because the files have the earlier calls of kfree_rcu() for these "
+        "objects\n",
+        humane_count(writer.repeated_frees()));
   if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());
   if (lost > 0) say("{} {} lost (see total_overruns)\n", humane_count(lost), lost == 1 ? "event was" : "events were");
   if (!outcome.left_instance.empty()) say_left_open(outcome.left_instance);

@@ -2,6 +2,8 @@
 #include "formats/relay/live_writer.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,6 +31,20 @@ TraceInfo machine_of(const KernelDescription& kernel) {
   info.machine.byte_order = kernel.byte_order;
   info.machine.word_bits = kernel.long_bytes * 8;
   return info;
+}
+
+// Returns the type of an event's record. Empty for an array of objects of kfree_rcu(): each of them had an event
+// before.
+std::optional<Type> type_of(const Event& event, const TraceTables& tables) {
+  if (event.kind == EventKind::cache_alloc || event.kind == EventKind::cache_free) return Type::cache;
+  if (event.kind != EventKind::bulk_free) return Type::kmalloc;
+  if (event.cache == CacheId{}) {
+    const bool is_array = tables.event_types[event.type.value].name == "free_bulk";
+    return is_array ? std::nullopt : std::optional(Type::kmalloc);
+  }
+  // "kmalloc-96", "kmalloc-rcl-96", "dma-kmalloc-96"
+  const bool is_kmalloc = tables.cache_names[event.cache.value].find("kmalloc-") != std::string::npos;
+  return is_kmalloc ? Type::kmalloc : Type::cache;
 }
 
 }  // namespace
@@ -93,10 +109,14 @@ void LiveWriter::encode(Cpu& cpu, Bytes page) {
       ++left_out_;
       continue;
     }
+    const std::optional<Type> type = type_of(event, cpu.info.tables);
+    if (!type) {
+      ++repeated_frees_;
+      continue;
+    }
     Record record;
     record.allocates = allocates;
-    const bool cache = event.kind == EventKind::cache_alloc || event.kind == EventKind::cache_free;
-    record.type = cache ? Type::cache : Type::kmalloc;
+    record.type = *type;
     record.time_ns = event.time_ns;
     record.call_site = cpu.info.tables.call_sites[event.call_site.value];
     record.ptr = event.address;

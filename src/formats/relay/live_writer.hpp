@@ -28,6 +28,8 @@ class LiveWriter : public PageSink {
   std::uint64_t bytes() const { return bytes_; }
   // Returns the number of dropped events: the layout cannot store failed allocations and frees of NULL.
   std::uint64_t left_out() const { return left_out_; }
+  // Returns the number of dropped events that repeat the free of an object that was passed to kfree_rcu().
+  std::uint64_t repeated_frees() const { return repeated_frees_; }
   std::uint64_t damaged_pages() const { return damaged_pages_; }
 
  private:
@@ -40,6 +42,7 @@ class LiveWriter : public PageSink {
   std::uint64_t page_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> left_out_ = 0;
+  std::atomic<std::uint64_t> repeated_frees_ = 0;
   std::atomic<std::uint64_t> damaged_pages_ = 0;
 };
 
