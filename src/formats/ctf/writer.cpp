@@ -16,6 +16,7 @@
 #include "base/file.hpp"
 #include "base/folder.hpp"
 #include "base/new_folder.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/folders.hpp"
 #include "formats/ctf/metadata.hpp"
@@ -60,7 +61,7 @@ class PacketWriter {
 
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
-    lost_events_ += count.value_or(0);
+    lost_events_ = sum_of_counts(lost_events_, count.value_or(0));
     if (!count) ++lost_packets_;  // if the number is unknown, readers see a lost packet
   }
   // Ends the packet. The stream may continue with more events; a pending loss is written with the next one.
@@ -79,7 +80,7 @@ class PacketWriter {
       last_ns_ = until_ns;
     }
     end_packet();
-    discarded_ += std::exchange(lost_events_, 0);
+    discarded_ = sum_of_counts(discarded_, std::exchange(lost_events_, 0));
     sequence_ += std::exchange(lost_packets_, 0);
     lost_pending_ = false;
     begin_packet(last_ns_);

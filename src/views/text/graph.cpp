@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "results/group.hpp"
 #include "views/text/findings.hpp"
@@ -132,7 +133,7 @@ class GraphText {
     for (; next_gap_ < result_.gaps.size() && result_.gaps[next_gap_].before_ns < time_ns; ++next_gap_) {
       const LostEvents& gap = result_.gaps[next_gap_];
       std::optional<std::uint64_t>& sum = lost.try_emplace(gap.cpu, 0).first->second;
-      sum = sum && gap.count ? std::optional(*sum + *gap.count) : std::nullopt;
+      sum = sum && gap.count ? std::optional(sum_of_counts(*sum, *gap.count)) : std::nullopt;
     }
     for (const auto& [cpu, count] : lost)
       out_ +=
