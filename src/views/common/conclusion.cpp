@@ -202,9 +202,10 @@ std::string advice_text(const InvestigationResult& result) {
 }  // namespace
 
 std::string process_words(const FindingProcess& process) {
-  return process.process == 0
-             ? process.task
-             : fmt::format("{} (pid {}{})", process.task, process.process, process.ended ? ", ended" : "");
+  if (process.process == 0) return process.task;
+  const char* const ended = process.ended ? ", ended" : "";
+  if (process.task.empty()) return fmt::format("process {}{}", process.process, ended);  // the name is unknown
+  return fmt::format("{} (pid {}{})", process.task, process.process, ended);
 }
 
 std::string process_words(const GrowthFinding& finding) {
@@ -214,6 +215,7 @@ std::string process_words(const GrowthFinding& finding) {
   const std::string ended = finding.all_processes_ended() ? ", all ended"
                             : finding.ended_processes > 0 ? fmt::format(", {} ended", finding.ended_processes)
                                                           : "";
+  if (first.task.empty()) return fmt::format("{} processes{}", finding.process_count, ended);
   return fmt::format("{} ({} processes{})", first.task, finding.process_count, ended);
 }
 

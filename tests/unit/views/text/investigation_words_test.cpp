@@ -8,6 +8,7 @@
 #include "analysis/growth/investigation.hpp"
 #include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
+#include "views/common/conclusion.hpp"
 #include "views/common/next_commands.hpp"
 #include "views/json/investigation.hpp"
 #include "views/text/investigation.hpp"
@@ -110,6 +111,12 @@ TEST(InvestigationWords, NamesThreadsInTheRowOfTheirProcess) {
   EXPECT_EQ(result.judgement.findings.front().processes.front().threads, std::vector<std::string>{"worker-1"});
   const std::string text = text_investigation(result, {});
   EXPECT_NE(text.find("leaky (pid 4321), threads worker-1"), std::string::npos) << text;
+}
+
+TEST(InvestigationWords, AProcessWithoutANameHasItsNumber) {
+  EXPECT_EQ(process_words(FindingProcess{.task = "sh", .process = 7}), "sh (pid 7)");
+  EXPECT_EQ(process_words(FindingProcess{.process = 7}), "process 7");
+  EXPECT_EQ(process_words(FindingProcess{.process = 7, .ended = true}), "process 7, ended");
 }
 
 TEST(InvestigationWords, StartsWithTheAnswerAndCommandsOnOneLine) {
