@@ -81,6 +81,32 @@ OTHERS = {
     'function': '''# tracer: function
             bash-812     [000] .....    88.000100: do_open [fs](dfd=3) <-sys_open
 ''',
+    'graph-values': '''us    |  f(a=1);
+ 0)               |  g(p=(STRUCT)[0x12:0x34], name="a, b", c=?0x7, q=(null)) {
+ 0)   0.541 us    |  h(n=2, s=(STRUCT)[0x1:0x2:0x3...]); /* ret=0x10 */
+ 0)   1.541 us    |  } /* g ret=unknown */
+            bash-812     [000] d..2.   100.000001: mutex_unlock <-f
+ 0)   4.0
+''',
+    'decimal': '''     probes-1327  ( 1327) [003] .... 12015.500000: kmalloc: call_site=18446743801035712396 ptr=18446743800234561792 bytes_req=56 bytes_alloc=128 gfp_flags=3264
+[003] ....  12015.500001: kfree: call_site=3221234567 ptr=18446743800234561792
+5906771: kmem:kfree: call_site=f ptr=0
+''',
+    'old-pages': ''' term-1567  [000]  4415.246000: mm_page_alloc: page=ffffea0003db9f40 pfn=1155800 order=0 migratetype=0 gfp_flags=GFP_KERNEL
+ term-1567  [000]  4415.246466: mm_page_free_direct: page=ffffea0003db9f40 pfn=1155800 order=0
+ term-1567  [000]  4415.246468: mm_page_free_direct: page=ffffea0003db9f40 pfn=1155800 order=0
+ term-1567  [000]  4415.255700: mm_pagevec_free: page=ffffea0003db9f80 pfn=1155900 order=0 cold=0
+''',
+    'quoted-printable': '''>  sh-812 [001] d.h1. 123.456001: kmalloc: call_site=3Df+0x1/0x9 ptr=3Dffff8880012=
+> 34500 bytes_req=3D60 bytes_alloc=3D64 gfp_flags=3DGFP_KERNEL node=3D-=\r
+1=20
+''',
+    'histogram-mail': '''> # trigger info: hist:keys=call_site.sym:vals=bytes_req.hex:sort=bytes_req [active]
+> { call_site: [ffffffff8134b9c0] f } hitcount:\xa0  3  bytes_req: 1a0
+> Totals:
+>     Hits: 4
+>     Entries: 2
+''',
     'kernel-log': '''[   13.881000] Dumping ftrace buffer:
 <0>[   13.881002][    T1] CPU:0 [LOST 27 EVENTS]
 Nov 28 01:40:18 host kernel: [   13.882003]     bash-812       1d.h1. 123456001us : kmalloc: call_site=f+0x1/0x9 ptr=00000000a1b2c3d4 bytes_req=60 bytes_alloc=64 gfp_flags=GFP_KERNEL

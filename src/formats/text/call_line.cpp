@@ -35,10 +35,11 @@ std::optional<std::uint64_t> parse_microseconds(std::string_view text) {
   return *whole * 1000 + *fraction * scale;
 }
 
+constexpr std::string_view kDurationMarks = "+!#*@$";
+
 // Parses "0.412 us", "+ 12.750 us" or "! 131.007 us". The marks show long durations.
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
-  constexpr std::string_view kMarks = "+!#*@$";
-  if (!text.empty() && kMarks.find(text.front()) != kMarks.npos) text = trim(text.substr(1));
+  if (!text.empty() && kDurationMarks.find(text.front()) != kDurationMarks.npos) text = trim(text.substr(1));
   return parse_microseconds(text);
 }
 
@@ -81,9 +82,9 @@ bool is_function(std::string_view text) {
   });
 }
 
-// Removes a comment "/* … */" from the end of the text and returns its inside.
+// Removes the last comment "/* … */" from the end of the text and returns its inside.
 std::string_view take_comment(std::string_view& text) {
-  const std::size_t begin = text.find("/*");
+  const std::size_t begin = text.starts_with("/*") ? 0 : text.rfind("/*");
   if (begin == text.npos || !text.ends_with("*/") || text.size() < begin + 4) return {};
   const std::string_view inside = text.substr(begin + 2, text.size() - begin - 4);
   text = trim(text.substr(0, begin));
@@ -173,10 +174,16 @@ std::optional<CallLine> parse_call_line(std::string_view text) {
 }
 
 bool was_call(std::string_view text) {
+  if (text.starts_with('#')) return false;
   const std::size_t bar = text.rfind('|');
-  if (bar == text.npos || text.starts_with('#')) return false;
-  const std::string_view code = trim(text.substr(bar + 1));
-  return !code.empty() && !code.starts_with("/*") && !code.ends_with("*/");
+  const std::string_view code = bar == text.npos ? std::string_view() : trim(text.substr(bar + 1));
+  if (!code.empty()) return !code.starts_with("/*") && !code.ends_with("*/");
+  // The line was cut off after the CPU or the duration.
+  std::string_view after = text;
+  if (!take_cpu(after)) return false;
+  after = trim(after);
+  return after.empty() || after.front() == '|' || is_digit(after.front()) ||
+         (kDurationMarks.find(after.front()) != kDurationMarks.npos && after.find("==") == after.npos);
 }
 
 namespace {

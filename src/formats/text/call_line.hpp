@@ -32,7 +32,8 @@ struct CallLine {
 // Returns the time at which an exit or a leaf ends.
 std::uint64_t end_of(const CallLine& call);
 std::optional<CallLine> parse_call_line(std::string_view text);
-// True if an unreadable line of the function_graph tracer was probably a call: it has text after its last column.
+// True if an unreadable line of the function_graph tracer was probably a call: it has text after its last column, or it
+// ends after the CPU or the duration.
 bool was_call(std::string_view text);
 // Parses the text after the event's name: "funcgraph_entry:   0.412 us   |  path_start();" from trace-cmd report, or
 // "funcgraph_entry: --> path_start (2)" from programs that use the kernel's print format.

@@ -25,7 +25,7 @@ void start_record(const CallLine& call, unsigned id, std::uint64_t function, con
 void CallRecordFormat::learn(const CallLine& call) {
   any_ = true;
   has_durations_ = has_durations_ || call.duration_ns.has_value();
-  has_results_ = has_results_ || !call.return_value.empty();
+  has_results_ = has_results_ || printed_number(call.return_value).has_value();
   has_arguments_ = has_arguments_ || !call.arguments.empty();
   types_.learn(call);
 }
@@ -58,7 +58,7 @@ void CallRecordFormat::describe(unsigned first_id, KernelDescription& kernel) {
 void CallRecordFormat::encode_entry(const CallLine& call, std::uint64_t function,
                                     std::vector<std::uint8_t>& record) const {
   start_record(call, entry_id_, function, entry_offsets_, record);
-  for (const std::uint64_t value : printed_registers(call.arguments)) {
+  for (const std::uint64_t value : types_.registers(call)) {
     record.resize(record.size() + long_bytes_);
     std::uint8_t* const at = record.data() + record.size() - long_bytes_;
     if (long_bytes_ == 8)
@@ -72,7 +72,8 @@ void CallRecordFormat::encode_entry(const CallLine& call, std::uint64_t function
 // own time states when the call ended.
 void CallRecordFormat::encode_exit(const CallLine& call, std::uint64_t function,
                                    std::vector<std::uint8_t>& record) const {
-  const bool has_result = !call.return_value.empty();
+  const auto result = printed_number(call.return_value);
+  const bool has_result = result.has_value();
   const std::vector<unsigned>& offsets = has_result ? result_offsets_ : exit_offsets_;
   start_record(call, has_result ? exit_id_ + 1 : exit_id_, function, offsets, record);
   std::size_t field = 2;
@@ -82,7 +83,7 @@ void CallRecordFormat::encode_exit(const CallLine& call, std::uint64_t function,
     store(record.data() + offsets[field++], began, kHostOrder);
     store(record.data() + offsets[field++], began + duration, kHostOrder);
   }
-  if (has_result) store(record.data() + offsets[field], printed_number(call.return_value).value_or(0), kHostOrder);
+  if (result) store(record.data() + offsets[field], *result, kHostOrder);
 }
 
 }  // namespace kmt::text

@@ -21,7 +21,7 @@ constexpr std::string_view kNonBreaking = "\xC2\xA0";
 // Characters that are replaced, or start text that is replaced.
 constexpr std::array<bool, 256> kRewritten = [] {
   std::array<bool, 256> rewritten{};
-  for (const char c : {'&', '\t', '\x1B', '\xC2'}) rewritten[static_cast<unsigned char>(c)] = true;
+  for (const char c : {'&', '\t', '\x1B', '\xC2', '\xA0'}) rewritten[static_cast<unsigned char>(c)] = true;
   return rewritten;
 }();
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -120,14 +120,15 @@ bool take_facility(std::string_view& line) {
 // -- other additions ----------------------------------------------------------------------------------------------
 
 // Removes the number of a line: "12:" from grep -n, "12" and a tab from cat -n, or "12" and blanks before TASK-PID from
-// a pager.
+// a pager. A number immediately before an event is the time of perf script, as in "5906771: kmem:kmalloc:".
 std::string_view without_line_number(std::string_view line) {
   constexpr std::size_t kMostDigits = 9;
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t end = line.find_first_not_of(kDigits, begin);
   if (end == line.npos || end == begin || end - begin > kMostDigits) return line;
   const std::string_view rest = line.substr(end + 1);
-  if (line[end] == '\t' || (line[end] == ':' && begin == 0 && !rest.starts_with(':'))) return rest;
+  const bool is_time = rest.starts_with(' ') && trim(rest).starts_with("kmem:");
+  if (line[end] == '\t' || (line[end] == ':' && begin == 0 && !rest.starts_with(':') && !is_time)) return rest;
   if (line[end] != ' ') return line;
   const std::string_view text = trim(rest);
   const std::string_view word = text.substr(0, text.find(' '));
@@ -135,9 +136,19 @@ std::string_view without_line_number(std::string_view line) {
   return dash != word.npos && dash > 0 && is_all(word.substr(dash + 1), kDigits) ? rest : line;
 }
 
-// Removes colours, such as "\e[01;31m". Replaces tabs and non-breaking blanks.
+// Removes "//" and "*" of comments in source code before a line. A blank must follow.
+std::string_view without_comment_mark(std::string_view line) {
+  const std::string_view text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  for (const std::string_view mark : {"// ", "* "})
+    if (text.starts_with(mark)) return text.substr(mark.size() - 1);
+  return line;
+}
+
+// Removes colours, such as "\e[01;31m". Replaces tabs and non-breaking blanks. In Latin-1, such a blank is 0xA0, which
+// in UTF-8 never follows an ASCII character.
 std::string with_plain_characters(std::string_view line) {
   std::string out;
+  bool after_ascii = true;
   out.reserve(line.size());
   while (!line.empty()) {
     std::size_t taken = 1;
@@ -147,8 +158,10 @@ std::string with_plain_characters(std::string_view line) {
       taken = kNonBreaking.size();
       out += ' ';
     } else {
-      out += line.front() == '\t' ? ' ' : line.front();
+      const bool is_blank = line.front() == '\t' || (line.front() == '\xA0' && after_ascii);
+      out += is_blank ? ' ' : line.front();
     }
+    after_ascii = taken > 1 || static_cast<unsigned char>(out.back()) < 0x80;
     line.remove_prefix(taken);
   }
   return out;
@@ -196,7 +209,7 @@ std::string_view clean_line(std::string_view line, std::string& buffer) {
     line = buffer;
   }
   while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);  // quoted in a mail
-  line = without_line_number(line);
+  line = without_line_number(without_comment_mark(line));
   if (!is_plain) {
     buffer = with_plain_characters(line);
     line = buffer;

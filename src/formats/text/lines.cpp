@@ -163,6 +163,8 @@ std::optional<Lines::Item> Lines::parse_call(std::string_view line) {
 
 Lines::Item Lines::complete(CallLine call) {
   has_calls_ = true;
+  has_indentation_ = has_indentation_ || call.depth.value_or(0) > 0;
+  if (ignores_indentation_) call.depth.reset();
   calls_.complete(call, ++number_);
   return call.part == CallPart::comment ? Item(call.line) : Item(call);
 }

@@ -17,13 +17,17 @@ class Lines {
   struct Known {
     FirstTasks first_tasks;
     bool has_times = false;  // at least one event has a time, so an event without a time is damaged
+    bool has_calls = false;  // the text has lines of the function_graph tracer, so similar lines are damaged calls
+    bool has_indentation = false;  // at least one call is indented; otherwise braces show the depth of calls
   };
   // Both arguments must outlive this object. `known` is null in the first pass.
   explicit Lines(Bytes file, const Known* known = nullptr)
       : rest_(reinterpret_cast<const char*>(file.data()), file.size()),
         size_(file.size()),
         needs_times_(known != nullptr && known->has_times),
-        calls_(known == nullptr ? nullptr : &known->first_tasks) {}
+        calls_(known == nullptr ? nullptr : &known->first_tasks),
+        has_calls_(known != nullptr && known->has_calls),
+        ignores_indentation_(known != nullptr && !known->has_indentation) {}
 
   struct Unreadable {  // a line that was probably an event
     const char* why;
@@ -36,7 +40,10 @@ class Lines {
   std::string_view text() const { return text_; }                  // the whole line of the item
   std::uint64_t offset() const { return offset_; }                 // position of the item in the file
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read
+  // Facts for a later pass.
   const FirstTasks& first_tasks() const { return calls_.first_tasks(); }
+  bool has_calls() const { return has_calls_; }
+  bool has_indentation() const { return has_indentation_; }
 
  private:
   std::string_view take_line();
@@ -59,7 +66,9 @@ class Lines {
   bool needs_times_;
   std::string fields_, clean_, next_, joined_;
   CallTracker calls_;
-  bool has_calls_ = false;  // a line of the function_graph tracer was seen, or its header
+  bool has_calls_;  // a line of the function_graph tracer was seen, or its header
+  bool ignores_indentation_;
+  bool has_indentation_ = false;
 };
 
 // Returns the word after "KEY=" or "KEY: ". The key must be a separate word. Blanks may precede the word: the kernel

@@ -17,9 +17,10 @@ std::string_view system_of(const Line& line) {
   return task == nullptr ? "text" : task->system;
 }
 
-bool is_whole(EventKind kind, std::string_view fields) {
+bool is_whole(EventKind kind, const Line& line) {
   constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};  // an event has one of them
-  const auto has = [fields](const char* name) { return !value_of(fields, name).empty(); };
+  const auto has = [&line](const char* name) { return !value_of(line.fields, name).empty(); };
+  if (line.event == "percpu_alloc_percpu_fail") return has("size") && has("align");
   if (is_slab_alloc(kind) && !(has("bytes_req") && has("bytes_alloc"))) return false;
   if ((kind == EventKind::page_alloc || kind == EventKind::page_free) && !has("order")) return false;
   return kind == EventKind::other || std::ranges::any_of(kIdentities, has);
@@ -31,7 +32,7 @@ bool is_memory_event(const Line& line) {
 }
 
 bool is_whole_memory_event(const Line& line) {
-  return is_memory_event(line) && is_whole(event_kind(system_of(line), line.event), line.fields);
+  return is_memory_event(line) && is_whole(event_kind(system_of(line), line.event), line);
 }
 
 }  // namespace kmt::text

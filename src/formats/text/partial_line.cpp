@@ -61,6 +61,13 @@ void take_bracketed_cpu(std::string_view& before, Line& line) {
   before = rest;
 }
 
+// Parses irq-info such as "d.h1." at the end of the text, if it follows "[000]". Names of tasks may look like it.
+void take_last_irq_info(std::string_view& before, Line& line) {
+  std::string_view rest = before;
+  const std::string_view word = take_last_word(rest);
+  if (rest.ends_with(']') && word.find('.') != word.npos && parse_irq_info(word, line)) before = rest;
+}
+
 // Parses the columns before the event. Returns false if one of them is something else.
 bool parse_columns_before(std::string_view before, Line& line) {
   constexpr std::size_t kMostOfAName = 15;
@@ -71,8 +78,10 @@ bool parse_columns_before(std::string_view before, Line& line) {
     line.has_time = true;
     word = take_last_word(rest);
   }
-  if (line.has_time && !(parse_clock(word.substr(0, word.size() - 1), line) && line.time_in_ns)) return false;
+  if (line.has_time && !parse_clock(word.substr(0, word.size() - 1), line)) return false;
+  if (line.has_time && !line.time_in_ns && !rest.empty()) return false;  // "sh 812:" has a task, and no time
   if (line.has_time) before = rest;
+  take_last_irq_info(before, line);
   take_bracketed_cpu(before, line);
   before = trim(before);
   if (before.empty() || parse_task(before, line)) return true;
@@ -122,7 +131,9 @@ std::optional<Line> parse_partial(std::string_view text) {
     Line line;
     if (!parse_event(text.substr(begin), line) || !is_whole_memory_event(line)) continue;
     const bool is_named = !line.system.empty() || trim(text.substr(0, begin)).empty();
-    if (is_named && parse_columns_before(text.substr(0, begin), line)) return line;
+    if (!parse_columns_before(text.substr(0, begin), line)) continue;
+    const bool has_only_time = line.has_time && line.time_in_ns && line.comm.empty();  // perhaps with a CPU
+    if (is_named || has_only_time) return line;
   }
   return std::nullopt;
 }

@@ -22,6 +22,13 @@ bool is_hidden(std::string_view pointer) {
   return !digits.empty() && digits.find_first_not_of("xX*") == std::string_view::npos;
 }
 
+std::optional<std::uint64_t> parse_pointer(std::string_view pointer) {
+  constexpr std::size_t kShortDecimal = 10;  // digits of a decimal kernel address on 32-bit kernels
+  const bool is_decimal = (pointer.size() > kLong || pointer.size() == kShortDecimal) &&
+                          pointer.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_decimal ? parse_number<std::uint64_t>(pointer) : parse_hexadecimal(pointer);
+}
+
 // Only a pointer without 0x shows the width, because then %p has printed all digits.
 void PointerCounts::add_width(std::string_view padded) {
   if (trim(padded).starts_with("0x")) return;
@@ -37,7 +44,7 @@ void PointerCounts::add(std::string_view padded) {
   if (is_hidden(pointer)) ++hidden_;
   if (is_nothing(pointer) || is_hidden(pointer)) return;
   ++pointers_;
-  const std::uint64_t value = parse_hexadecimal(pointer).value_or(0);
+  const std::uint64_t value = parse_pointer(pointer).value_or(0);
   add_address(value);
   if (pointer.starts_with("0x") || value == 0) return;
   // On 32-bit kernels, half of all hashes are below the kernel's address range.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace kmt::text {
@@ -13,6 +14,10 @@ namespace kmt::text {
 bool is_nothing(std::string_view pointer);
 // True if the text replaces a pointer that may be anything, even NULL.
 bool is_hidden(std::string_view pointer);
+// Parses a hexadecimal pointer with or without 0x, or a decimal one, which Perfetto prints. Only decimal pointers have
+// 10 or more than 16 digits and no 0x.
+std::optional<std::uint64_t> parse_pointer(std::string_view pointer);
+
 // Counts the pointers of a trace to learn their width, and whether they are hashes.
 class PointerCounts {
  public:

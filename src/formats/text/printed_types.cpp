@@ -2,11 +2,12 @@
 #include "formats/text/printed_types.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <utility>
 
 #include "base/endian.hpp"
 #include "base/text.hpp"
 #include "formats/text/line.hpp"
+#include "formats/text/pointer.hpp"
 #include "trace/calls/recorded_functions.hpp"
 #include "trace/calls/signature.hpp"
 
@@ -24,11 +25,26 @@ bool is_identifier(std::string_view text) {
   return text.size() <= kLongest && is_word(text);
 }
 
+// Returns the end of the first argument: the position of its ", " outside quotes and brackets, or the end of the text.
+std::size_t end_of_argument(std::string_view text) {
+  bool is_quoted = false;
+  unsigned depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') is_quoted = !is_quoted;
+    if (is_quoted) continue;
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+    if (depth == 0 && text.substr(i).starts_with(", ")) return i;
+  }
+  return text.size();
+}
+
 // Splits "fd=3, at=(timespec)[0x1,0x2]" at ", ". Returns at most as many arguments as a call has in registers.
 std::vector<Argument> split_arguments(std::string_view text) {
   std::vector<Argument> arguments;
   while (!text.empty() && arguments.size() < kArgumentRegisters) {
-    const std::size_t end = std::min(text.find(", "), text.size());
+    const std::size_t end = end_of_argument(text);
     Argument argument{{}, trim(text.substr(0, end))};
     text.remove_prefix(std::min(end + 2, text.size()));
     const std::size_t equals = argument.value.find('=');
@@ -40,10 +56,45 @@ std::vector<Argument> split_arguments(std::string_view text) {
   return arguments;
 }
 
+// A structure that the kernel prints as words.
+struct PrintedStructure {
+  std::vector<std::uint64_t> words;
+  bool is_cut = false;  // it has more words than there were registers
+};
+
+// Parses "(STRUCT)[0x12:0x34]" or "(STRUCT)[0x12:0x34...]".
+std::optional<PrintedStructure> parse_structure(std::string_view value) {
+  const std::size_t open = value.find('[');
+  if (open == value.npos || !value.starts_with('(') || !value.ends_with(']')) return std::nullopt;
+  std::string_view inside = value.substr(open + 1, value.size() - open - 2);
+  PrintedStructure structure;
+  structure.is_cut = inside.ends_with("...");
+  if (structure.is_cut) inside.remove_suffix(3);
+  while (!inside.empty()) {
+    const std::size_t end = std::min(inside.find_first_of(":,"), inside.size());
+    const auto word = parse_value(inside.substr(0, end));
+    if (!word || structure.words.size() == kArgumentRegisters) return std::nullopt;
+    structure.words.push_back(*word);
+    inside.remove_prefix(std::min(end + 1, inside.size()));
+  }
+  return structure.words.empty() ? std::nullopt : std::optional(structure);
+}
+
+// Adds the registers of a value. Returns false if the value is not a number.
+bool add_registers(std::string_view value, std::vector<std::uint64_t>& registers) {
+  if (const auto structure = parse_structure(value)) {
+    registers.insert(registers.end(), structure->words.begin(), structure->words.end());
+    return true;
+  }
+  const auto number = printed_number(value);
+  if (number) registers.push_back(*number);
+  return number.has_value();
+}
+
 // Writes the two parts of a BTF: types and names.
 class BtfWriter {
  public:
-  static constexpr std::uint32_t kInt = 1, kPointer = 2, kFunction = 12, kPrototype = 13;
+  static constexpr std::uint32_t kInt = 1, kPointer = 2, kStructure = 4, kFunction = 12, kPrototype = 13, kFloat = 16;
 
   // Returns the ID of the new type.
   std::uint32_t add(std::uint32_t kind, std::string_view name, std::uint32_t size_or_type, std::size_t count = 0) {
@@ -92,27 +143,29 @@ class BtfWriter {
 
 }  // namespace
 
+// The kernel prints "?" before a value whose type it does not know.
 std::optional<std::uint64_t> printed_number(std::string_view value) {
+  if (value.starts_with('?')) value.remove_prefix(1);
   if (value == "true" || value == "false") return value == "true" ? 1 : 0;
-  return parse_value(value);
-}
-
-// A structure such as "(timespec)[0x1,0x2]" counts as its first word.
-std::vector<std::uint64_t> printed_registers(std::string_view arguments) {
-  std::vector<std::uint64_t> registers;
-  for (const Argument& argument : split_arguments(arguments)) {
-    std::string_view value = argument.value;
-    if (const std::size_t open = value.find('['); open != value.npos)
-      value = value.substr(open + 1, value.find_first_of(",]", open) - open - 1);
-    if (value.starts_with('?')) value.remove_prefix(1);  // the kernel prints "?" if it does not know the type
-    registers.push_back(printed_number(value).value_or(0));
-  }
-  return registers;
+  return is_nothing(value) ? 0 : parse_value(value);
 }
 
 PrintedTypes::Kind PrintedTypes::kind_of(std::string_view value) {
+  if (!printed_number(value)) return Kind::unknown;
   if (value == "true" || value == "false") return Kind::boolean;
-  return value.find("0x") == value.npos ? Kind::integer : Kind::pointer;
+  return value.find("0x") == value.npos && !is_nothing(value) ? Kind::integer : Kind::pointer;
+}
+
+PrintedTypes::Parameter PrintedTypes::parameter_of(std::string_view name, std::string_view value) {
+  if (const auto structure = parse_structure(value))
+    return {std::string(name), Kind::structure,
+            static_cast<std::uint32_t>(structure->words.size() + (structure->is_cut ? 1 : 0))};
+  return {std::string(name), kind_of(value)};
+}
+
+std::uint32_t PrintedTypes::type_id_of(const Parameter& parameter) {
+  const auto id = static_cast<std::uint32_t>(parameter.kind);
+  return parameter.kind == Kind::structure ? id + parameter.words - 1 : id;
 }
 
 void PrintedTypes::learn(const CallLine& call) {
@@ -124,11 +177,34 @@ void PrintedTypes::learn(const CallLine& call) {
   }
   Function& function = found->second;
   const std::vector<Argument> arguments = split_arguments(call.arguments);
-  for (std::size_t i = function.parameters.size(); i < arguments.size(); ++i)
-    function.parameters.push_back({std::string(arguments[i].name), kind_of(arguments[i].value)});
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    Parameter parameter = parameter_of(arguments[i].name, arguments[i].value);
+    if (i == function.parameters.size()) {
+      function.parameters.push_back(std::move(parameter));
+      continue;
+    }
+    Parameter& known = function.parameters[i];
+    const bool is_number = parameter.kind != Kind::unknown && parameter.kind != Kind::structure;
+    const bool was_number = known.kind != Kind::unknown && known.kind != Kind::structure;
+    const bool fits = is_number ? was_number : parameter.kind == known.kind && parameter.words == known.words;
+    if (!fits) known.kind = Kind::unknown;
+  }
   // A negative result may be an error pointer, which the kernel prints as a negative number. It prints all other
   // pointers in hex.
-  if (!call.return_value.empty() && function.result != Kind::pointer) function.result = kind_of(call.return_value);
+  if (printed_number(call.return_value) && function.result != Kind::pointer)
+    function.result = kind_of(call.return_value);
+}
+
+std::vector<std::uint64_t> PrintedTypes::registers(const CallLine& call) const {
+  const auto found = functions_.find(call.function);
+  std::vector<std::uint64_t> registers;
+  std::size_t i = 0;
+  for (const Argument& argument : split_arguments(call.arguments)) {
+    const bool is_known = found != functions_.end() && i < found->second.parameters.size();
+    if (is_known && found->second.parameters[i++].kind == Kind::unknown) continue;
+    if (!add_registers(argument.value, registers)) break;
+  }
+  return registers;
 }
 
 std::vector<std::uint8_t> PrintedTypes::btf(unsigned long_bytes) const {
@@ -138,11 +214,13 @@ std::vector<std::uint8_t> PrintedTypes::btf(unsigned long_bytes) const {
   writer.add_integer("long", long_bytes, kSigned);
   writer.add(BtfWriter::kPointer, "", 0);
   writer.add_integer("_Bool", 1, kBoolean);
+  writer.add(BtfWriter::kFloat, "double", 8);  // kmemtrace shows no values of this type
+  for (std::uint32_t words = 1; words <= kArgumentRegisters + 1; ++words)
+    writer.add(BtfWriter::kStructure, "", words * long_bytes);
   for (const auto& [name, function] : functions_) {
     const std::uint32_t prototype =
         writer.add(BtfWriter::kPrototype, "", static_cast<std::uint32_t>(function.result), function.parameters.size());
-    for (const Parameter& parameter : function.parameters)
-      writer.add_parameter(parameter.name, static_cast<std::uint32_t>(parameter.kind));
+    for (const Parameter& parameter : function.parameters) writer.add_parameter(parameter.name, type_id_of(parameter));
     writer.add(BtfWriter::kFunction, std::string_view(name).substr(0, name.find(" [")), prototype);
   }
   return writer.bytes();

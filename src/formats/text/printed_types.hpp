@@ -13,8 +13,6 @@
 
 namespace kmt::text {
 
-// Returns the numbers of all arguments in "fd=3, count=0x1000", as registers.
-std::vector<std::uint64_t> printed_registers(std::string_view arguments);
 // Parses "-14", "0x0", "true" or "3".
 std::optional<std::uint64_t> printed_number(std::string_view value);
 
@@ -22,20 +20,28 @@ class PrintedTypes {
  public:
   void learn(const CallLine& call);
   bool empty() const { return functions_.empty(); }
+  // Returns the numbers of all arguments in "fd=3, count=0x1000", as registers. Arguments that are not numbers, such as
+  // strings, have no register. Their type is `unknown`, so they are never shown as 0.
+  std::vector<std::uint64_t> registers(const CallLine& call) const;
   // Returns the types as BTF (Documentation/bpf/btf.rst, Linux 6.18), in the byte order of this machine.
   std::vector<std::uint8_t> btf(unsigned long_bytes) const;
 
  private:
-  enum class Kind : std::uint8_t { nothing, integer, pointer, boolean };  // the BTF type IDs
+  // The numbers are BTF type IDs. Structures have IDs after these, by their number of words.
+  enum class Kind : std::uint8_t { nothing, integer, pointer, boolean, unknown, structure };
   struct Parameter {
     std::string name;
     Kind kind = Kind::nothing;
+    std::uint32_t words = 0;  // size of a structure
+    bool operator==(const Parameter&) const = default;
   };
   struct Function {
     std::vector<Parameter> parameters;
     Kind result = Kind::nothing;
   };
   static Kind kind_of(std::string_view value);
+  static Parameter parameter_of(std::string_view name, std::string_view value);
+  static std::uint32_t type_id_of(const Parameter& parameter);
 
   std::map<std::string, Function, std::less<>> functions_;
 };

@@ -84,7 +84,7 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   const std::size_t plus = value.rfind('+');
   std::optional<std::uint64_t> offset = 0;
   if (is_address)
-    offset = is_nothing(value) || is_hidden(value) ? 0 : parse_hexadecimal(value);
+    offset = is_nothing(value) || is_hidden(value) ? 0 : parse_pointer(value);
   else if (plus != std::string_view::npos)
     offset = parse_value(value.substr(plus + 1, value.find('/', plus) - plus - 1));
   if (!offset) return std::nullopt;
@@ -132,6 +132,8 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
     if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) learn_header(*other);
   }
   known_.first_tasks = lines.first_tasks();
+  known_.has_calls = lines.has_calls();
+  known_.has_indentation = lines.has_indentation();
   describe();
 }
 
@@ -339,7 +341,7 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
     case Code::size: return number_of(field, value);
     case Code::pointer:
       if (is_hidden(value)) return kFirstHidden + offset * kHiddenBytes;
-      return is_nothing(value) ? 0 : parse_hexadecimal(value);
+      return is_nothing(value) ? 0 : parse_pointer(value);
     case Code::frame: return frame_of(fields);
     case Code::flags: return flags_of(value);
     case Code::call_site: return call_site_of(fields);
@@ -350,7 +352,7 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
 
 bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::uint8_t>& record) const {
   const auto found = shapes_.find(line.event);
-  if (found == shapes_.end() || !is_whole(found->second.kind, line.fields)) return false;
+  if (found == shapes_.end() || !is_whole(found->second.kind, line)) return false;
   const Shape& shape = found->second;
   const ByteOrder order = description_.kernel.byte_order;
   record.assign(shape.offsets.back(), 0);

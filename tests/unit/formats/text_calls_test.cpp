@@ -164,6 +164,41 @@ TEST(TextCalls, BracesShowTheNestingIfBlanksWereMerged) {
   EXPECT_EQ(shape_of(found), "f{0 g{1 h{2 h}2 g}1 f}0");
 }
 
+TEST(TextCalls, BracesShowTheNestingIfNoCallIsIndented) {
+  const ReadCalls found = read(
+      " 0)               |  f() {\n 0)               |  g() {\n 0)   0.1 us      |  h();\n"
+      " 0)   2.0 us      |  }\n 0)   3.0 us      |  }\n");
+  EXPECT_EQ(shape_of(found), "f{0 g{1 h{2 h}2 g}1 f}0");
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u);
+}
+
+// Returns the registers of the first call.
+std::vector<std::uint64_t> registers_of(const std::string& arguments) {
+  return read(" 2)   0.1 us    |  f(" + arguments + ");\n").calls.at(0).registers;
+}
+
+// Arguments that are no numbers have no register. Other arguments keep their values.
+TEST(TextCalls, ArgumentsThatAreNoNumbersAreNotZero) {
+  using Registers = std::vector<std::uint64_t>;
+  EXPECT_EQ(registers_of("name=\"a, b\", n=7"), Registers{7});
+  EXPECT_EQ(registers_of("c='x', d=1.5, e=-, f=5"), Registers{5});
+  EXPECT_EQ(registers_of("a=99999999999999999999, b=0xfffffffffffffffff, c=6"), Registers{6});
+  EXPECT_EQ(registers_of("p=(null), q=NULL, r=?0x12"), (Registers{0, 0, 0x12}));
+  EXPECT_EQ(registers_of("p=(STRUCT)[0x12:0x34], n=7"), (Registers{0x12, 0x34, 7}));
+  EXPECT_EQ(registers_of("n=7, p=(STRUCT)[0x12:0x34...]"), (Registers{7, 0x12, 0x34}));
+  EXPECT_EQ(registers_of("p=(struct path)[0xffff888100041500:0xffff888100041600]"),
+            (Registers{0xffff888100041500, 0xffff888100041600}));
+  const ReadCalls both = read(" 2)   0.1 us    |  f(a=1, b=2);\n 2)   0.1 us    |  f(a=\"x\", b=3);\n");
+  EXPECT_EQ(both.calls.at(0).registers, Registers{2}) << "the type of a is unknown in all calls";
+  EXPECT_EQ(both.calls.at(2).registers, Registers{3});
+}
+
+TEST(TextCalls, ResultsThatAreNoNumbersAreLeftOut) {
+  const ReadCalls found = read(" 2)   0.1 us    |  g(); /* = 0x10 */\n 2)   0.1 us    |  h(); /* ret=unknown */\n");
+  ASSERT_EQ(shape_of(found), "g{0 g}0 h{0 h}0");
+  EXPECT_FALSE(found.calls[3].event.has(CallFlags::kReturnValue));
+}
+
 TEST(TextCalls, ArgumentsAndResults) {
   const ReadCalls found = read(std::string(kHeader) +
                                " 2)  a-5   |               |  f(file=0xffff8881034a2b00, n=-3, on=true) {\n"
@@ -227,6 +262,17 @@ TEST(TextCalls, UnreadableCallsAreCounted) {
     const ReadCalls found = read(std::string(kHeader) + " 0)   0.412 us    |  f();\n" + bad + " 0)  /* 3 left */\n");
     EXPECT_EQ(found.calls.size(), 2u) << bad;
     EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 1u) << bad;
+  }
+}
+
+// The text may have no header, and the damaged line may be the first one.
+TEST(TextCalls, DamagedFirstAndLastLinesAreCounted) {
+  for (const char* const text :
+       {"us    |    g();\n 0)   0.412 us    |  f();\n", " 0)   0.412 us    |  f();\n 0)   4.0\n",
+        " 0)   0.412 us    |  f();\n 0) +\n", " 0)   0.412 us    |  f();\n 0)   4.0 us    |\n"}) {
+    const ReadCalls found = read(text);
+    EXPECT_EQ(found.calls.size(), 2u) << text;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 1u) << text;
   }
 }
 

@@ -105,8 +105,9 @@ TEST(TextForms, ColumnsThatUsersSelect) {
        {Form{"", -1, false, false}, Form{"kmem:", -1, false, false}, Form{"  123.456001: kmem:", -1, false, true},
         Form{"  bash kmem:", -1, false, false}, Form{"  812   123.456001:  kmem:", 812, false, true},
         Form{"  bash [001] 123.456001: kmem:", -1, true, true}, Form{"[001]  kmem:", -1, true, false},
-        Form{"  812   kmem:", 812, false, false}, Form{"  812/812 [001]  kmem:", 812, true, false},
-        Form{"  bash   812 [001]  kmem:", 812, true, false},
+        Form{"  123.456001: ", -1, false, true}, Form{"[001] d.h1.  123.456001: ", -1, true, true},
+        Form{"123456001: kmem:", -1, false, false}, Form{"  812   kmem:", 812, false, false},
+        Form{"  812/812 [001]  kmem:", 812, true, false}, Form{"  bash   812 [001]  kmem:", 812, true, false},
         Form{"  bash   812/812 [001] 123.456001:    1   kmem:", 812, true, true},
         Form{"  bash   812 123.456001:    1   kmem:", 812, false, true},
         Form{"  bash   812   1 0 00000000 00000000 [75bc5] 123456.001ms (+0.004ms): ", 812, true, true},
@@ -161,6 +162,27 @@ TEST(TextForms, ImpossibleValuesAreUnreadable) {
   }
 }
 
+// The kernel prints no pointer for a failed allocation of percpu memory.
+TEST(TextForms, FailedPercpuAllocations) {
+  const ReadText found = read(kHead + "percpu_alloc_percpu_fail: reserved=0 is_atomic=0 size=4096 align=8\n" + kHead +
+                              "percpu_alloc_percpu: reserved=0 is_atomic=0 size=64 align=8\n");
+  ASSERT_EQ(found.events.size(), 1u);
+  EXPECT_EQ(found.events[0].kind, EventKind::percpu_alloc);
+  EXPECT_EQ(found.events[0].address, 0u);
+  EXPECT_EQ(found.events[0].bytes_requested, 4096u);
+  EXPECT_EQ(found.unreadable(), 1u) << "the second line was cut off";
+}
+
+// Readers copy traces into comments of source code, and into files in Latin-1.
+TEST(TextForms, MarksOfCommentsAndBlanksInLatin1) {
+  for (const char* const mark : {"// ", "  * ", "\xA0\xA0"}) {
+    const std::string text = mark + kHead + kEvent + "\n";
+    const ReadText found = read(text);
+    expect_allocation(found, text);
+    EXPECT_EQ(task_name(found.info.tasks, 812, 123'456'001'000), "bash") << text;
+  }
+}
+
 TEST(TextForms, LinesThatMailsWrapped) {
   const std::string whole = kHead + kEvent;
   for (std::size_t at = whole.find("kmalloc"); at != std::string::npos; at = whole.find(' ', at + 1)) {
@@ -207,6 +229,28 @@ TEST(TextForms, EntitiesAndBlanksOfWebPages) {
       "node=-1\n");
   expect_allocation(found, "entities");
   EXPECT_EQ(found.events.at(0).tid, 812);
+}
+
+// Perfetto prints pointers in decimal.
+TEST(TextForms, PointersMayBeDecimal) {
+  const ReadText found = read(kHead +
+                              "kmalloc: call_site=18446743801035712396 ptr=18446743800234561792 bytes_req=60 "
+                              "bytes_alloc=64 gfp_flags=3264\n" +
+                              kHead + "kfree: call_site=18446743801035712396 ptr=18446743800234561792\n");
+  ASSERT_EQ(found.events.size(), 2u);
+  EXPECT_EQ(found.events[0].address, 18446743800234561792u);
+  EXPECT_EQ(found.events[1].address, 18446743800234561792u);
+  EXPECT_EQ(found.info.tables.call_sites[found.events[0].call_site.value], 18446743801035712396u);
+  EXPECT_EQ(found.info.machine.word_bits, 64u);
+  EXPECT_EQ(read(kHead + "kfree: call_site=3221234567 ptr=3489660928\n").events.at(0).address, 3489660928u);
+}
+
+// Mails in quoted-printable break long lines within words.
+TEST(TextForms, MailsInQuotedPrintable) {
+  const ReadText found = read("> " + kHead +
+                              "kmalloc: call_site=3Dfoo+0x1/0x9 ptr=3Dffff8880012=\n> 34500 "
+                              "bytes_req=3D60 bytes_alloc=3D64 gfp_flags=3DGFP_KERNEL node=3D-=\r\n1=20\n");
+  expect_allocation(found, "quoted-printable");
 }
 
 TEST(TextForms, TextWithoutFieldsIsExplained) {
