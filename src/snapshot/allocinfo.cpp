@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parses /proc/allocinfo, even if the text was changed by programs such as numfmt, column, sort and awk.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -74,6 +75,12 @@ bool is_header(std::string_view line) {
 
 std::optional<AllocationSite> site_of(std::string_view line, const Format& format = {}) {
   AllocationSite site;
+  std::string with_blanks;  // of comma-separated values
+  if (line.find_first_of(" \t") == line.npos) {
+    with_blanks = line;
+    std::ranges::replace(with_blanks, ',', ' ');
+    line = with_blanks;
+  }
   std::string function;
   std::array<std::optional<Amount>, 2> numbers;  // bytes and calls
   std::size_t count = 0;

@@ -119,6 +119,7 @@ TEST(ChangedCopies, AllocinfoMayHaveOtherColumns) {
                              {"2.80 MiB 21007 fs/barn.c:615 [barn] func:new_node", 2936012, true},
                              {"2936012 B 21007 fs/barn.c:615 [barn] func:new_node", 2936012, false},
                              {"fs/barn.c:615 func:new_node [barn] 2936012 21007", 2936012, false},
+                             {"2936012,21007,fs/barn.c:615,[barn],func:new_node", 2936012, false},
                              {"| 2936012 | 21007 | fs/barn.c:615 | [barn] | func:new_node |", 2936012, false}};
   for (const Case& one : kCases) {
     SCOPED_TRACE(one.line);
