@@ -27,8 +27,8 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-// Returns a shell command that shows the kernel objects of a finding: keys, System V IPC objects, or open files. Empty
-// if only a process that has ended could show them.
+// Returns a shell command that shows the kernel objects of a finding: keys, System V IPC objects, mappings, or open
+// files. Empty if only a process that has ended could show them.
 std::string what_is_held(const GrowthFinding& finding) {
   const auto running = std::ranges::find_if(
       finding.processes, [](const FindingProcess& process) { return process.process != 0 && !process.ended; });
@@ -41,7 +41,10 @@ std::string what_is_held(const GrowthFinding& finding) {
     if (running == finding.processes.end()) return fmt::format("cat /proc/sysvipc/{}", kind);
     return fmt::format("nsenter -t {} -i cat /proc/sysvipc/{}", running->process, kind);
   }
-  return running == finding.processes.end() ? "" : fmt::format("ls -l /proc/{}/fd | tail", running->process);
+  if (running == finding.processes.end()) return {};
+  for (const char* const call : {"sys_mmap", "sys_mprotect", "sys_mremap", "sys_brk"})
+    if (enters(call)) return fmt::format("tail /proc/{}/maps", running->process);
+  return fmt::format("ls -l /proc/{}/fd | tail", running->process);
 }
 
 // True if `leaks` on the trace confirms a finding, or if the user gave the trace. The short recording of `investigate`

@@ -85,6 +85,8 @@ TEST(InvestigationWords, SuggestsCommandsForTheHeldObjects) {
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"cat /proc/keys"}));
   finding.entry = "__x64_sys_msgsnd";
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
+  finding.entry = "__x64_sys_mprotect";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"tail /proc/4321/maps"}));
 }
 
 // The recording of an investigation is short, so `leaks` might show no growth in it.
