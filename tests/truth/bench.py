@@ -6,8 +6,7 @@ right.
 bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investigate,leaks,top] [--beside LOAD] [--keep DIR]
 [--twice]
 
-A plant is found if a confirmed finding names one of its functions or caches and, where the tool names processes, its
-process. A confirmed finding in a healthy load is a false alarm. `top` is asked only about plants whose objects have a
+A plant is found if a confirmed finding names one of its functions or caches and its process. A confirmed finding in a healthy load is a false alarm. `top` is asked only about plants whose objects have a
 known size: its interval for the live bytes of the process must contain the number of bytes that the process holds. A
 question is one run of one tool with one plant or load. Prints a line for each question, and the confusion matrix of each tool. The exit status is 1 after a false alarm,
 or if fewer than 95 % of the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question
@@ -135,7 +134,8 @@ def ask_leaks(program, seconds, folder):
         for row in table['rows']:
             if row['verdict'] == 'certain':
                 words = json.dumps(row['keys'])
-                confirmed.append((f'{allocator} ' + ' '.join(re.findall(r'"symbol": "([^"]*)"', words)), None))
+                pid = row['processes'][0]['process'].get('pid') if row['processes'] else None
+                confirmed.append((f'{allocator} ' + ' '.join(re.findall(r'"symbol": "([^"]*)"', words)), pid))
     return Answer(confirmed, '; '.join(words[:100] for words, _ in confirmed[:3]) or 'no growth')
 
 

@@ -6,11 +6,16 @@ loads.py NAME FOLDER
 runs the load NAME until it is killed. FOLDER must be empty, and only this load uses it. The program prints "running"
 after the preparation, when the load starts."""
 import collections
+import concurrent.futures
+import ctypes
+import mmap
 import os
+import queue
 import resource
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 BUILD = ('for i in 1 2 3; do printf "#include <stdio.h>\\n#include <stdlib.h>\\nint f%d(int a){return a*%d;}\\n" '
@@ -45,6 +50,13 @@ SHELL = {
                  'generate_series(1, 2000); delete from t where rowid % 2 = 0;" 2>/dev/null || '
                  'for i in $(seq 100); do echo $i > d$i; done; sync'),
     'copy_tree': ('', 'cp -r /usr/include copy; rm -rf copy'),
+    'install_files': ('', 'cp -r /usr/share/perl new; sync; rm -rf old; mv inst old 2>/dev/null; mv new inst'),
+    'python_imports': ('', 'python3 -c "import asyncio, json, email.message, http.server, sqlite3, unittest"'),
+    'containers': ('', 'unshare -n -u -i -m -p -f sh -c "mount -t tmpfs none /mnt && ip link add v type veth peer p; '
+                   'ip link set lo up; echo a > /mnt/a; sleep 0.2"'),
+    'job_bursts': ('', 'for i in $(seq 40); do (sleep 0.$i; date > d$i) & done; wait; sleep 1.5'),
+    'log_rotation': ('', 'for i in $(seq 2000); do echo "a line of the log, number $i" >> log; done; mv log.1 log.2 2>/dev/null; '
+                     'gzip -c log > log.1; rm -f log log.2'),
 }
 
 
@@ -145,8 +157,115 @@ def user_memory(_):
             time.sleep(0.03)
 
 
+def sqlite_inserts(folder):
+    import sqlite3
+    database = sqlite3.connect(f'{folder}/a.db')
+    database.execute('create table t(a, b)')
+    yield
+    while True:
+        database.executemany('insert into t values(?, ?)', [(number, 'x' * 100) for number in range(200)])
+        database.commit()
+        time.sleep(0.01)
+
+
+def open_connections(_):
+    """A server with 200 clients at any time. Each client stays for a few seconds."""
+    server = socket.create_server(('127.0.0.1', 0), backlog=64)
+
+    def connect():
+        client = socket.create_connection(server.getsockname())
+        return client, server.accept()[0]
+    pairs = collections.deque(connect() for _ in range(200))
+    yield
+    while True:
+        for end in pairs.popleft():
+            end.close()
+        pairs.append(connect())
+        pairs[-1][0].sendall(bytes(20000))
+        pairs[-1][1].recv(4096)
+        time.sleep(0.02)
+
+
+def tmpfs_files(_):
+    folder = tempfile.mkdtemp(prefix='kmemtrace-truth-', dir='/dev/shm')
+    with open(os.path.join(folder, 'a'), 'wb') as file:
+        os.unlink(file.name)
+        os.rmdir(folder)
+        yield
+        while True:
+            for _ in range(50):
+                file.write(bytes(100000))
+                time.sleep(0.01)
+            file.seek(0)
+            file.truncate()
+
+
+def mmap_churn(_):
+    yield
+    maps = collections.deque()
+    while True:
+        maps.append(mmap.mmap(-1, 1 << 20))
+        maps[-1][0] = 1
+        if len(maps) > 100:
+            maps.popleft().close()
+        time.sleep(0.002)
+
+
+def inotify_churn(folder):
+    """Watches of files that are created and removed."""
+    libc = ctypes.CDLL(None)
+    watcher = libc.inotify_init1(0)
+    yield
+    number = 0
+    while True:
+        name = f'{folder}/{number % 50}'.encode()
+        with open(name, 'wb'):
+            watch = libc.inotify_add_watch(watcher, name, 0xFFF)
+        libc.inotify_rm_watch(watcher, watch)
+        os.unlink(name)
+        if number % 50 == 0:
+            os.read(watcher, 1 << 16)
+        number += 1
+        time.sleep(0.004)
+
+
+def steady_descriptors(_):
+    """Event descriptors that live for some seconds, in a steady state from before the recording."""
+    libc = ctypes.CDLL(None)
+    held = collections.deque(libc.eventfd(0, 0) for _ in range(1500))
+    yield
+    while True:
+        os.close(held.popleft())
+        held.append(libc.eventfd(0, 0))
+        time.sleep(0.003)
+
+
+def restarted_service(_):
+    """A service that opens many sockets, and is started again every three seconds."""
+    yield
+    while True:
+        if (child := os.fork()) == 0:
+            sockets = [socket.socket() for _ in range(500)]
+            time.sleep(3)
+            os._exit(len(sockets) % 2)
+        os.waitpid(child, 0)
+
+
+def thread_pool(_):
+    """Threads that are started on demand, up to a limit."""
+    work = queue.SimpleQueue()
+    yield
+    with concurrent.futures.ThreadPoolExecutor(32) as pool:
+        while True:
+            work.put(pool.submit(time.sleep, 0.05))
+            if work.qsize() > 64:
+                work.get().result()
+
+
 PYTHON = {one.__name__: one for one in
-          (negative_dentries, steady_churn, steady_children, starting_children, sawtooth, startup_burst, connections, user_memory)}
+          (negative_dentries, steady_churn, steady_children, starting_children, sawtooth, startup_burst, connections, user_memory,
+           sqlite_inserts, open_connections, tmpfs_files, mmap_churn, inotify_churn, steady_descriptors, restarted_service,
+           thread_pool)}
 NAMES = (*SHELL, *PYTHON)
 
 

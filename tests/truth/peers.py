@@ -40,7 +40,7 @@ FIRST_ROWS = 10
 SECONDS_TO_BOOT = 120
 SECONDS_PER_QUESTION = 30  # on average, in addition to the recording
 # These plants need programs or modules that the machine lacks.
-NOT_INSIDE = ('network_devices',)
+NOT_INSIDE = ('network_devices', 'pseudo_terminals')
 # The Python library without its large and optional parts.
 UNUSED = re.compile(r'/(test|idlelib|lib2to3|ensurepip|site-packages|dist-packages|tkinter|turtledemo|config-[^/]*)$')
 # memleak comes from Debian 13, and needs the libraries of Debian 13. The values are the names inside.

@@ -28,7 +28,8 @@ SYSCALLS = {  # numbers of x86_64, aarch64, s390x, i686
     'fanotify_init': (300, 262, 332, 338),
 }
 MACHINES = ('x86_64', 'aarch64', 's390x', 'i686')
-CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWNET = 0x00020000, 0x04000000, 0x08000000, 0x40000000
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 
 
 def checked(result, what):
@@ -279,6 +280,75 @@ def network_devices():
     return make
 
 
+def posix_queues():
+    """Message queues without messages, in a namespace that ends with the process."""
+    unshare(CLONE_NEWIPC)
+    with open('/proc/sys/fs/mqueue/queues_max', 'w', encoding='ascii') as most:
+        most.write('100000')
+    libc = ctypes.CDLL('librt.so.1', use_errno=True)
+    attributes = struct.pack('llll', 0, 1, 8, 0) + bytes(32)
+    return lambda number: checked(libc.mq_open(f'/{number}'.encode(), os.O_CREAT | os.O_RDWR, 0o600, attributes), 'mq_open')
+
+
+def open_files():
+    """Files of a tmpfs that are deleted, but stay open."""
+    folder = own_tmpfs()
+
+    def make(number):
+        file = os.open(f'{folder}/{number}', os.O_CREAT | os.O_RDWR)
+        os.unlink(f'{folder}/{number}')
+        return file
+    return make
+
+
+def epoll_items():
+    poll = select.epoll()
+
+    def make(_):
+        event = LIBC.eventfd(0, 0)
+        poll.register(event, select.EPOLLIN)
+        return event
+    return make
+
+
+def unread_streams():
+    held = []
+
+    def make(number):
+        if number % 32 == 0:
+            held.append(socket.socketpair())
+            held[-1][0].setblocking(False)
+        return held[-1][0].send(bytes(2000))
+    return make
+
+
+def user_namespaces(_):
+    """A child makes the namespace and ends, and this process keeps it open."""
+    ready, done = os.pipe(), os.pipe()
+    if (child := os.fork()) == 0:
+        unshare(CLONE_NEWUSER)
+        os.write(ready[1], b'a')
+        os.read(done[0], 1)
+        os._exit(0)
+    os.read(ready[0], 1)
+    namespace = os.open(f'/proc/{child}/ns/user', os.O_RDONLY)
+    os.write(done[1], b'a')
+    os.waitpid(child, 0)
+    for end in ready + done:
+        os.close(end)
+    return namespace
+
+
+def shared_memory():
+    """Segments of System V shared memory that no process uses, in a namespace that ends with the process."""
+    unshare(CLONE_NEWIPC)
+    return lambda _: checked(LIBC.shmget(0, ctypes.c_size_t(4096), 0o600), 'shmget')
+
+
+def signal_descriptors(_):
+    return checked(LIBC.signalfd(-1, bytes(8), 0), 'signalfd')
+
+
 class Plant(NamedTuple):
     maker: object
     names: str  # regular expression; a finding must name a kernel function or cache that matches
@@ -324,6 +394,17 @@ PLANTS = {
     'mounts': Plant(mounts, r'alloc_vfsmnt|vfs_create_mount|alloc_super|sget|shmem|mount|pcpu', 20),
     'io_urings': Plant(each(io_urings), r'io_uring|io_ring_ctx|io_create_region|io_allocate|io_pages', 20),
     'perf_rings': Plant(perf_rings, r'perf_mmap|rb_alloc|perf_event_alloc|ring_buffer', 20),
+    'memory_files': Plant(each(lambda _: os.memfd_create('plant')), r'memfd|shmem|alloc_inode|alloc_file|alloc_empty_file|__d_alloc'),
+    'posix_queues': Plant(posix_queues, r'mqueue|mq_open|do_mq_open', 100),
+    'open_files': Plant(open_files, r'alloc_empty_file|alloc_file|path_openat|shmem|filp'),
+    'epoll_items': Plant(epoll_items, r'ep_insert|eventfd|eventpoll|do_epoll_ctl'),
+    'unread_streams': Plant(unread_streams, r'alloc_skb|sock_alloc_send|unix_stream_sendmsg|kmalloc_reserve|skbuff'),
+    'user_namespaces': Plant(each(user_namespaces), r'create_user_ns|unshare_userns|user_namespace|ucounts|alloc_ucounts', 20, True),
+    'pseudo_terminals': Plant(each(lambda _: os.openpty()), r'alloc_tty_struct|tty_|n_tty|pty_|vmalloc', 20),
+    'shared_memory': Plant(shared_memory, r'newseg|shmget|shmem|ipcget'),
+    'signal_descriptors': Plant(each(signal_descriptors), r'signalfd|anon_inode|alloc_empty_file|alloc_file', 300),
+    'netlink_sockets': Plant(each(lambda _: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)),
+                             r'netlink|sk_prot_alloc|sk_alloc|sock_alloc'),
     'network_devices': Plant(network_devices, r'alloc_netdev|rtnl_newlink|veth|register_netdev|neigh|inetdev|addrconf|fib', 5, True),
 }
 
