@@ -21,6 +21,8 @@ namespace {
 constexpr std::uint32_t kNotSaid = ~0u;
 constexpr const char* kKernel = "[kernel]";   // shown instead of a program for memory that no program requested
 constexpr std::size_t kMostEarlierNames = 4;  // per process
+// Area of a kernel stack on 64-bit machines: THREAD_SIZE and a guard page of 4 KiB.
+constexpr std::uint64_t kTaskStackBytes = 20 << 10;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
 // True if the value of this key depends only on the call site, sizes, order and migrate type of an event.
@@ -73,10 +75,12 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.bytes_requested = of_pages ? page_bytes : event.bytes_requested;
   key.bytes_allocated = of_pages ? page_bytes : event.bytes_allocated;
   key.call_site = event.call_site.value;
-  const PageUse page_use = of_pages && options_.page_uses ? page_use_of(event) : PageUse::unknown;
-  key.cache_and_family = of_pages
-                             ? static_cast<std::uint8_t>(event.migrate_type) | static_cast<std::uint32_t>(page_use) << 8
-                             : cache_and_family(event);
+  const bool has_use = options_.page_uses && (of_pages || allocator == Allocator::vmap);
+  const PageUse page_use = has_use ? page_use_of(event) : PageUse::unknown;
+  const auto use_bits = static_cast<std::uint32_t>(page_use) << 8;
+  key.cache_and_family = of_pages  ? static_cast<std::uint8_t>(event.migrate_type) | use_bits
+                         : has_use ? use_bits
+                                   : cache_and_family(event);
   if (recent_.size() <= key.call_site) recent_.resize(info_.tables.call_sites.size());
   std::uint32_t& recent = recent_[key.call_site];
   if (fixed_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
@@ -85,6 +89,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
     key.group.values[i] =
         applies(by_[i], allocator) ? value_of(by_[i], event, key.bytes_requested, key.bytes_allocated) : kNotSaid;
   if (options_.processes && origins_.size() < kMostOriginsOfProcesses) key.process = 1 + process_row(event);
+  if (is_by_process(allocator)) key.group.process = static_cast<std::uint32_t>(key.process);
   if (recent != 0 && std::memcmp(&origins_[recent - 1], &key, sizeof key) == 0) return recent;
   const auto [number, is_new] = origins_.id_of(key);
   if (is_new)
@@ -101,6 +106,15 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .page_use = page_use,
                             .process = static_cast<std::uint32_t>(key.process)});
   return recent = number + 1;
+}
+
+bool Grouping::has_groups(Allocator allocator) const {
+  return is_by_process(allocator) || std::ranges::any_of(by_, [&](GroupKey key) { return applies(key, allocator); });
+}
+
+bool Grouping::is_by_process(Allocator allocator) const {
+  return options_.areas_by_process && allocator == Allocator::vmap &&
+         std::ranges::none_of(by_, [](GroupKey key) { return applies(key, Allocator::vmap); });
 }
 
 // Returns a number for the event's cache that also shows whether the object is from kmem_cache_alloc or from a
@@ -182,9 +196,14 @@ PageUse Grouping::page_use_of(const Event& event) {
   if (known == 0) known = 1 + static_cast<std::uint8_t>(kmt::page_use_of(info_.tables.stacks[stack], symbols_));
   const auto use = static_cast<PageUse>(known - 1);
   if (use != PageUse::unknown) return use;
+  const bool has_stack = !info_.tables.stacks[stack].empty();
+  if (event.kind == EventKind::vmap_alloc)
+    return !has_stack && event.bytes_allocated == kTaskStackBytes ? PageUse::task_stack : use;
   // The names of flags are known when the first event with flags is decoded.
-  if (page_cache_flags_.set == 0) page_cache_flags_ = page_cache_flags(info_.tables.gfp_flags);
-  return page_cache_flags_.match(event.gfp_flags) ? PageUse::page_cache : use;
+  if (!page_use_flags_.known()) page_use_flags_ = PageUseFlags(info_.tables.gfp_flags);
+  const PageUse by_flags = kmt::page_use_of(page_use_flags_, event.gfp_flags, event.order);
+  // A stack would show slabs and page tables. So with a stack, the flags can only show page cache.
+  return by_flags == PageUse::page_cache || !has_stack ? by_flags : use;
 }
 
 Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }

@@ -37,7 +37,7 @@ struct Origin {
   std::int8_t migrate_type = 0;                      // only for pages
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
-  PageUse page_use = PageUse::unknown;               // only with GroupingOptions::page_uses
+  PageUse page_use = PageUse::unknown;               // of pages and vmalloc areas, only with GroupingOptions::page_uses
   std::uint32_t process = 0;  // only with GroupingOptions::processes: argument of Grouping::process_name(); 0: unknown
 };
 
@@ -56,8 +56,10 @@ struct GroupingOptions {
   // (GroupKey::process).
   bool tree = false;
   bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
-  bool page_uses = false;         // determine from stacks what pages are used for
+  bool page_uses = false;         // determine from stacks and GFP flags what pages are used for
   bool processes = false;         // give allocations of different processes different origins
+  // Group vmalloc areas by process if no key applies to them. Without stacks, nothing else tells them apart.
+  bool areas_by_process = false;
 };
 
 class Grouping {
@@ -87,6 +89,8 @@ class Grouping {
   const std::vector<GroupKey>& by() const { return by_; }
   std::size_t groups() const { return groups_.size(); }
   Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
+  // True if the allocations of an allocator have more than one group.
+  bool has_groups(Allocator allocator) const;
   const TaskName& process_name(const Origin& origin) const { return tasks_[origin.process - 1]; }
   // Returns the values of all keys of the report. A key that is only known when an allocation is freed has the value
   // NotFreed.
@@ -99,7 +103,7 @@ class Grouping {
   struct Group {
     Values values;
     std::uint32_t allocator;
-    std::uint32_t unused = 0;
+    std::uint32_t process = 0;  // a number like Origin::process; only with GroupingOptions::areas_by_process
   };
   struct OriginKey {
     Group group;
@@ -123,6 +127,7 @@ class Grouping {
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
   bool makes_pid_space(CallSiteId site);
+  bool is_by_process(Allocator allocator) const;
   SlabAccount account_of(const Event& event);
   PageUse page_use_of(const Event& event);
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
@@ -187,7 +192,7 @@ class Grouping {
   std::vector<std::uint32_t> caller_of_stack_;  // by stack, like code_of_site_
   // function_of_code_ is indexed by the ID of an address: 0 if not computed yet, else 1 + index in texts_.
   std::vector<std::uint8_t> use_of_stack_;  // by stack: 0: not computed yet, else 1 + PageUse
-  PageCacheFlags page_cache_flags_;
+  PageUseFlags page_use_flags_;
   // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
   std::vector<std::uint8_t> is_for_task_[2];
   std::vector<std::uint32_t> function_of_code_;

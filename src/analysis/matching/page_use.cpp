@@ -32,6 +32,8 @@ constexpr std::string_view kOfSlabs[] = {"alloc_slab_page",       "allocate_slab
                                          "cache_grow_begin",      "cache_grow",           "kmalloc_order",
                                          "___kmalloc_large_node", "__kmalloc_large_node", "kmalloc_large_node"};
 constexpr std::string_view kOfVmalloc[] = {"__vmalloc_area_node", "__vmalloc_node_range"};
+// Functions in kernel/fork.c.
+constexpr std::string_view kOfTaskStacks[] = {"alloc_thread_stack_node", "dup_task_struct", "copy_process"};
 
 // Since Linux 6.10, allocation functions have the suffix _noprof. Macros with the old names account the memory to their
 // callers.
@@ -41,10 +43,12 @@ std::string_view without_noprof(std::string_view function) {
   return function;
 }
 
+bool is_one_of(const auto& functions, std::string_view function) {
+  return std::ranges::find(functions, function) != std::end(functions);
+}
+
 PageUse use_by(std::string_view function) {
-  const auto is_of = [function](const auto& functions) {
-    return std::ranges::find(functions, function) != std::end(functions);
-  };
+  const auto is_of = [function](const auto& functions) { return is_one_of(functions, function); };
   if (is_of(kOfSlabs)) return PageUse::slab;
   if (is_of(kOfPageTables)) return PageUse::page_table;
   if (is_of(kOfPageCache)) return PageUse::page_cache;
@@ -59,8 +63,9 @@ PageUse page_use_of(std::span<const std::string> stack) {
   for (const std::string& frame : stack) {
     const std::string function(without_noprof(function_of(frame)));
     if (use == PageUse::slab && is_shrinkable_site(function)) return PageUse::reclaimable_slab;
+    if (use == PageUse::vmalloc && is_one_of(kOfTaskStacks, function)) return PageUse::task_stack;
     if (use == PageUse::unknown) use = use_by(function);
-    if (use != PageUse::unknown && use != PageUse::slab) return use;
+    if (use != PageUse::unknown && use != PageUse::slab && use != PageUse::vmalloc) return use;
   }
   return use;
 }
@@ -72,15 +77,60 @@ PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& sym
   return page_use_of(names);
 }
 
-PageCacheFlags page_cache_flags(const std::vector<FlagName>& names) {
+PageUseFlags::PageUseFlags(const std::vector<FlagName>& names) {
   const auto bits_of = [&names](std::string_view name) {
     const auto found = std::ranges::find(names, name, &FlagName::name);
     return found == names.end() ? 0 : found->bits;
   };
-  const std::uint64_t of_users = bits_of("__GFP_HARDWALL");
-  const std::uint64_t may_use_file_systems = bits_of("__GFP_FS");
-  if (of_users == 0 || may_use_file_systems == 0) return {};
-  return {of_users, may_use_file_systems | bits_of("__GFP_ZERO") | bits_of("__GFP_ACCOUNT")};
+  if (bits_of("__GFP_FS") == 0) return;
+  hardwall_ = bits_of("__GFP_HARDWALL");
+  fs_ = bits_of("__GFP_FS");
+  io_ = bits_of("__GFP_IO");
+  zero_ = bits_of("__GFP_ZERO");
+  account_ = bits_of("__GFP_ACCOUNT");
+  comp_ = bits_of("__GFP_COMP");
+  no_warn_ = bits_of("__GFP_NOWARN");
+  no_retry_ = bits_of("__GFP_NORETRY");
+  no_memalloc_ = bits_of("__GFP_NOMEMALLOC");
+  high_memory_ = bits_of("__GFP_HIGHMEM");
+  movable_ = bits_of("__GFP_MOVABLE");
+  direct_reclaim_ = bits_of("__GFP_DIRECT_RECLAIM");
+  kswapd_ = bits_of("__GFP_KSWAPD_RECLAIM");
+}
+
+// grow_dev_folio() in fs/buffer.c and file systems with a mapping of GFP_NOFS allocate page cache without __GFP_FS, but
+// with __GFP_HARDWALL, which the kernel sets for memory of users (Linux 2.6.31 to 7.0). __filemap_get_folio() clears
+// all flags of GFP_KERNEL if it must not wait; folio_alloc() adds __GFP_COMP (Linux 6.6 to 7.0).
+bool PageUseFlags::are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const {
+  if (hardwall_ == 0) return false;
+  if ((gfp_flags & (hardwall_ | fs_ | zero_ | account_)) == hardwall_) return true;
+  const std::uint64_t rest = gfp_flags & ~no_warn_;
+  return order == 0 && comp_ != 0 && kswapd_ != 0 && rest == (kswapd_ | comp_);
+}
+
+// allocate_slab() in mm/slub.c removes all flags that are not about reclaim, and adds __GFP_NOWARN and __GFP_NORETRY.
+// If a smaller order is possible, it does not wait: it adds __GFP_NOMEMALLOC and removes all reclaim (Linux 4.4
+// to 7.2). Buffers of sockets (skb_page_frag_refill()) have similar flags, but do not wait without __GFP_NOMEMALLOC.
+// Buffers of network devices (page_frag_cache) have __GFP_NOMEMALLOC, but wake kswapd.
+bool PageUseFlags::are_of_slab(std::uint32_t gfp_flags, unsigned order) const {
+  if (no_warn_ == 0 || no_retry_ == 0 || no_memalloc_ == 0 || direct_reclaim_ == 0 || kswapd_ == 0) return false;
+  const std::uint64_t of_slab = no_warn_ | no_retry_ | (order > 0 ? comp_ : 0);
+  if ((gfp_flags & (of_slab | zero_ | account_ | high_memory_ | movable_)) != of_slab) return false;
+  if ((gfp_flags & no_memalloc_) != 0) return (gfp_flags & (direct_reclaim_ | kswapd_)) == 0;
+  return (gfp_flags & direct_reclaim_) != 0 || (gfp_flags & io_) == 0;
+}
+
+// pagetable_alloc() in mm/ has GFP_PGTABLE_USER and __GFP_COMP (Linux 6.5 to 7.2). Large kmallocs with such flags have
+// at least order 2.
+bool PageUseFlags::are_of_page_table(std::uint32_t gfp_flags, unsigned order) const {
+  if (account_ == 0 || comp_ == 0 || zero_ == 0 || direct_reclaim_ == 0) return false;
+  return order <= 1 && gfp_flags == (direct_reclaim_ | kswapd_ | io_ | fs_ | account_ | zero_ | comp_);
+}
+
+PageUse page_use_of(const PageUseFlags& flags, std::uint32_t gfp_flags, unsigned order) {
+  if (flags.are_of_page_cache(gfp_flags, order)) return PageUse::page_cache;
+  if (flags.are_of_slab(gfp_flags, order)) return PageUse::slab;
+  return flags.are_of_page_table(gfp_flags, order) ? PageUse::page_table : PageUse::unknown;
 }
 
 }  // namespace kmt

@@ -20,21 +20,32 @@ enum class PageUse : std::uint8_t {
   slab,              // pages of slabs and large kmallocs, whose objects have events of their own
   reclaimable_slab,  // pages of slabs for inodes, dentries and other reclaimable objects
   vmalloc,
+  task_stack,  // the kernel stack of a task, allocated with vmalloc
 };
 
 // Returns the use that the innermost known function shows. `stack` has the innermost frame first.
 PageUse page_use_of(std::span<const std::string> stack);
 PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
 
-// The GFP flags by which allocations of page cache are recognised. grow_dev_folio() in fs/buffer.c and file systems
-// with a mapping of GFP_NOFS allocate page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for
-// user memory (Linux 2.6.31 to 7.0).
-struct PageCacheFlags {
-  std::uint64_t set = 0;  // 0: the trace does not name the flags
-  std::uint64_t clear = 0;
+// The GFP flags by which the use of pages is recognised. The bits differ between kernels, but traces name them.
+class PageUseFlags {
+ public:
+  PageUseFlags() = default;
+  explicit PageUseFlags(const std::vector<FlagName>& names);
 
-  bool match(std::uint32_t gfp_flags) const { return set != 0 && (gfp_flags & (set | clear)) == set; }
+  bool known() const { return hardwall_ != 0; }  // false if the trace does not name the flags
+  // Page cache of block devices, and buffers that are read ahead.
+  bool are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const;
+  // Pages of slabs of any cache.
+  bool are_of_slab(std::uint32_t gfp_flags, unsigned order) const;
+  bool are_of_page_table(std::uint32_t gfp_flags, unsigned order) const;
+
+ private:
+  std::uint64_t hardwall_ = 0, fs_ = 0, io_ = 0, zero_ = 0, account_ = 0, comp_ = 0, no_warn_ = 0, no_retry_ = 0,
+                no_memalloc_ = 0, high_memory_ = 0, movable_ = 0, direct_reclaim_ = 0, kswapd_ = 0;
 };
-PageCacheFlags page_cache_flags(const std::vector<FlagName>& names);
+
+// Returns the use that the GFP flags of an allocation show. Stacks show more uses.
+PageUse page_use_of(const PageUseFlags& flags, std::uint32_t gfp_flags, unsigned order);
 
 }  // namespace kmt

@@ -23,6 +23,7 @@
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "trace/state/reclaimable_memory.hpp"
+#include "trace/tasks/tracing_tools.hpp"
 
 namespace kmt {
 
@@ -144,7 +145,7 @@ class HistoryMaker {
                     from_.history.clock()->width_ns(), from_.history.clock()->count()};
     find_losses(from_.info, common_);
     add_up_kinds();
-    compare_page_tables();
+    find_page_tables();
     has_slab_events_ = std::ranges::any_of(from_.origins, [](const Origin& origin) {
       return origin.bytes_allocated > 0 && origin.allocator == Allocator::slab;
     });
@@ -224,21 +225,55 @@ class HistoryMaker {
     }
   }
 
-  // Compares the pages of page tables with those of user memory.
-  void compare_page_tables() {
-    std::uint64_t page_tables = 0;
+  // Live memory that one process has allocated, or all processes.
+  struct PageTables {
+    std::uint64_t pages = 0;
     std::uint64_t user_pages = 0;
+    std::uint64_t tasks = 0;  // a process also allocates the first page tables of its children
+
+    bool are_many() const {
+      return static_cast<double>(pages) > kThresholds.most_page_tables * static_cast<double>(user_pages);
+    }
+    bool are_many_for_a_process(std::uint64_t page_size) const {
+      return are_many() && pages * page_size > kThresholds.page_tables_of_task * (1 + tasks);
+    }
+  };
+
+  // Compares the pages of page tables with those of user memory.
+  void find_page_tables() {
     from_.matching.for_each_live(
         [&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
-          if (number == 0 || allocator != Allocator::pages) return;
+          if (number == 0) return;
           const Origin& origin = from_.origins[number];
-          if (is_taken_back(origin.migrate_type, from_.info.machine.kernel))
-            user_pages += pages;
-          else if (origin.page_use == PageUse::page_table)
-            page_tables += pages;
+          PageTables& of_process = page_tables_[origin.process];
+          if (allocator == Allocator::slab && origin.from_cache && is_task(origin.call_site)) ++of_process.tasks;
+          if (allocator != Allocator::pages) return;
+          if (is_taken_back(origin.migrate_type, from_.info.machine.kernel)) {
+            of_process.user_pages += pages;
+            all_page_tables_.user_pages += pages;
+          } else if (origin.page_use == PageUse::page_table) {
+            of_process.pages += pages;
+            all_page_tables_.pages += pages;
+          }
         });
-    has_many_page_tables_ =
-        static_cast<double>(page_tables) > kThresholds.most_page_tables * static_cast<double>(user_pages);
+  }
+
+  // True if a call site allocates the task_struct of a new task.
+  bool is_task(CallSiteId site) {
+    const auto [known, is_new] = is_task_.try_emplace(site.value, false);
+    if (is_new) {
+      const std::string name = name_of_site(site, from_.info, from_.symbols);
+      known->second = function_of(name) == "copy_process" || function_of(name) == "dup_task_struct";
+    }
+    return known->second;
+  }
+
+  // True if user memory and new tasks do not explain the page tables.
+  bool has_many_page_tables(const Origin& origin) const {
+    if (all_page_tables_.are_many()) return true;
+    const auto of_process = page_tables_.find(origin.process);
+    return origin.process != 0 && of_process != page_tables_.end() &&
+           of_process->second.are_many_for_a_process(from_.info.machine.page_size);
   }
 
   // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
@@ -262,6 +297,10 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
+    if (origin.process != 0 && is_tracing_tool(from_.grouping.process_name(origin).comm)) {
+      facts.doubt = Doubt::tracing;
+      return facts;
+    }
     // The objects on these pages have groups of their own.
     const bool of_judged_slab =
         from_.judges_reclaimable && has_slab_events_ && origin.page_use == PageUse::reclaimable_slab;
@@ -273,7 +312,7 @@ class HistoryMaker {
     else if (origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||
              origin.page_use == PageUse::reclaimable_slab)
       facts.doubt = Doubt::reclaimable;
-    else if (origin.page_use == PageUse::page_table && !has_many_page_tables_)
+    else if (origin.page_use == PageUse::page_table && !has_many_page_tables(origin))
       facts.doubt = Doubt::page_tables;
     else if (origin.page_use == PageUse::slab && has_slab_events_)
       facts.doubt = Doubt::slab_pages;
@@ -283,6 +322,11 @@ class HistoryMaker {
     const std::string site = name_of_site(origin.call_site, from_.info, from_.symbols);
     if (!origin.from_cache) {
       if (is_shrinkable_site(site)) facts.doubt = Doubt::reclaimable;
+      return facts;
+    }
+    // Like page tables, these objects are made at the first use of a mapping.
+    if (function_of(site) == "__anon_vma_prepare" || function_of(site) == "anon_vma_clone") {
+      facts.doubt = Doubt::page_tables;
       return facts;
     }
     const std::string& cache = from_.info.tables.cache_names[replaced_.cache_of(number)];
@@ -302,7 +346,9 @@ class HistoryMaker {
   std::vector<std::string_view> probed_;
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
-  bool has_many_page_tables_ = false;  // page tables grow more than user memory explains
+  PageTables all_page_tables_;
+  std::unordered_map<std::uint32_t, PageTables> page_tables_;  // by Origin::process
+  std::unordered_map<std::uint32_t, bool> is_task_;            // by call site
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
   std::vector<OriginFacts> facts_;  // by origin number
 };

@@ -6,6 +6,7 @@
 
 #include "analysis/matching/slab_account.hpp"
 #include "trace/code/function_name.hpp"
+#include "trace/tasks/tracing_tools.hpp"
 
 namespace kmt {
 
@@ -18,17 +19,24 @@ bool is_reclaimable(const Origin& origin, const MostLiveSources& from) {
   return is_shrinkable(from.info.tables.cache_names[origin.cache], std::string(function_of(site)));
 }
 
-std::vector<LiveCount> without_reclaimable(const MostLiveSources& from) {
+bool is_of_tracing(const Origin& origin, const MostLiveSources& from) {
+  return origin.process != 0 && is_tracing_tool(from.grouping.process_name(origin).comm);
+}
+
+// Returns the live memory without reclaimable memory and without that of tracing tools.
+std::vector<LiveCount> memory_to_name(const MostLiveSources& from) {
   std::vector<LiveCount> live = from.live;
-  for (std::size_t number = 1; number < live.size(); ++number)
-    if (live[number].bytes > 0 && is_reclaimable(from.origins[number], from)) live[number] = {};
+  for (std::size_t number = 1; number < live.size(); ++number) {
+    const Origin& origin = from.origins[number];
+    if (live[number].bytes > 0 && (is_reclaimable(origin, from) || is_of_tracing(origin, from))) live[number] = {};
+  }
   return live;
 }
 
 }  // namespace
 
 std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t& group) {
-  const std::vector<LiveCount> live = without_reclaimable(sources);
+  const std::vector<LiveCount> live = memory_to_name(sources);
   std::vector<LiveCount> of_group(sources.maybe_freed.size());
   for (std::size_t number = 1; number < live.size(); ++number) of_group[sources.origins[number].group] += live[number];
   const auto most = std::ranges::max_element(of_group, {}, &LiveCount::bytes);

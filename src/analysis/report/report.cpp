@@ -101,7 +101,8 @@ struct ReportAnalysis::State {
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
                  std::move(request.find_caller),
-                 {request.tree, request.with_interrupted, request.history, request.holders || request.most_live}),
+                 {request.tree, request.with_interrupted, request.history, request.holders || request.most_live,
+                  request.holders}),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
                                symbol_names, caches),
                    grouping),
@@ -200,8 +201,7 @@ PageTotals ReportAnalysis::State::page_totals() const {
 std::vector<GroupTable> ReportAnalysis::State::tables() const {
   std::vector<GroupTable> tables;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
-    if (std::none_of(grouping.by().begin(), grouping.by().end(), [&](GroupKey key) { return applies(key, allocator); }))
-      continue;
+    if (!grouping.has_groups(allocator)) continue;
     GroupTable table{allocator, {}};
     for (std::uint32_t group = 0; group < ledger.accounts().size(); ++group)
       if (grouping.allocator_of_group(group) == allocator && happened(ledger.accounts()[group]))

@@ -16,11 +16,13 @@ const DoubtText& describe(Doubt doubt) {
        {"older-freed", "replaced",
         "older objects of the same kind, or of a kind that is allocated with them, were freed at the same pace: such "
         "objects live longer than the trace, and their number need not grow"},
-       {"page-tables", "page tables", "page tables grow with the memory of processes, and are freed with it"},
+       {"page-tables", "page tables",
+        "page tables and anon_vmas grow with the memory of processes, and are freed with it"},
        {"slab-pages", "slab pages", "pages of slabs, whose objects count in the slab allocator"},
        {"reclaimable", "reclaimable",
         "user memory, page cache, inodes and similar objects: they grow with use, and the kernel reclaims them when "
-        "memory is short"}}};
+        "memory is short"},
+       {"tracing", "tracing", "memory of another tracing tool, such as perf or a second kmemtrace"}}};
   return kTexts[static_cast<std::size_t>(doubt)];
 }
 

@@ -37,11 +37,15 @@ enum class Doubt : std::uint8_t {
   // Objects of this kind from before the trace were freed as fast as new ones were allocated; the object may just live
   // longer than the trace. Also if this is true of objects that are allocated together with this one.
   older_freed,
-  page_tables,  // page tables of processes: they grow with the memory of the processes
+  page_tables,  // page tables and anon_vmas of processes: they grow with the memory of the processes
   slab_pages,   // pages of slabs and large kmallocs: the slab allocator already counts the objects on them
   reclaimable,  // the kernel frees this memory when memory is short: user memory, page cache, inodes, dentries
+  tracing,      // allocated by another program that traces the kernel: it grows with the measurement
 };
-constexpr std::size_t kDoubts = 10;
+constexpr std::size_t kDoubts = 11;
+
+// True if memory with this doubt is in use, and its growth is expected.
+constexpr bool explains_growth(Doubt doubt) { return doubt >= Doubt::page_tables; }
 
 struct DoubtText {
   std::string_view id;        // name in JSON: "lost-stretch"

@@ -36,6 +36,9 @@ struct Thresholds {
   // Maximum size of page tables as a share of user memory. Up to this size, user memory explains the page tables. When
   // processes start, their page tables are a tenth of their memory. Chosen by judgement.
   double most_page_tables = 0.5;
+  // In bytes. A process with fewer page tables for itself and for each of its new children is not judged by itself:
+  // its children still share the user memory. Chosen.
+  std::uint64_t page_tables_of_task = 1 << 20;
 
   // `investigate` checks the tasks of each name separately, because untraced frees by another task must not hide
   // growth. In a recording, a group is trusted if its live objects are at least 4 times its untraced frees. In samples,

@@ -26,6 +26,7 @@ const kReasons: Record<string, string> = {
   'page-tables': 'page tables grow with the memory of processes',
   'slab-pages': 'pages of slabs, whose objects count',
   reclaimable: 'the kernel frees it when it needs memory',
+  tracing: 'another tracing tool uses it',
 };
 
 interface Leak extends LeakRow {
