@@ -2,11 +2,9 @@
 #include "analysis/report/leaks.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <set>
-#include <string_view>
 #include <vector>
 
+#include "analysis/report/leak_sources.hpp"
 #include "analysis/series/trend.hpp"
 #include "results/series/thresholds.hpp"
 
@@ -81,8 +79,7 @@ LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result, const Time
     case Growth::past: return LeakVerdict::past;
     case Growth::steady: break;
   }
-  const bool is_explained = row.main_doubt == Doubt::reclaimable || row.main_doubt == Doubt::slab_pages ||
-                            row.main_doubt == Doubt::page_tables;
+  const bool is_explained = row.main_doubt && explains_growth(*row.main_doubt);
   if (is_explained && !rises_above(row.certain, result.threshold_bytes_per_s)) return LeakVerdict::explained;
   if (!rises_above(row.trend, result.threshold_bytes_per_s)) return LeakVerdict::unsure;
   if (!is_certain(row.trend, result)) return LeakVerdict::uneven;
@@ -115,62 +112,6 @@ LeakTable table_of(Allocator allocator, const ReportResult& report) {
   return table;
 }
 
-bool is_same_process(const TaskName& a, const TaskName& b) {
-  return a.id == b.id && a.born_ns == b.born_ns && (a.id || a.comm == b.comm);
-}
-
-void add_names(const std::vector<LiveName>& of_group, std::vector<LiveName>& names) {
-  for (const LiveName& one : of_group) {
-    auto name = std::ranges::find(names, one.name, &LiveName::name);
-    if (name == names.end()) name = names.insert(name, {one.name});
-    name->processes = std::max(name->processes, one.processes);
-    name->live += one.live;
-  }
-}
-
-// `holders` must be in descending order of bytes.
-std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const std::vector<LiveName>& names) {
-  std::vector<LeakSource> sources;
-  std::set<std::string_view> many;
-  for (const LiveName& name : names) {
-    const auto largest =
-        std::ranges::find_if(holders, [&name](const LeakHolder& one) { return one.process.comm == name.name; });
-    if (!name.is_of_many(largest == holders.end() ? 0 : largest->bytes)) continue;
-    many.insert(name.name);
-    sources.push_back({TaskName{{}, name.name}, name.processes, name.live.bytes});
-  }
-  for (const LeakHolder& holder : holders)
-    if (!holder.process.id || !many.contains(holder.process.comm)) sources.push_back({holder.process, 1, holder.bytes});
-  std::ranges::stable_sort(sources, std::greater(), &LeakSource::bytes);
-  return sources;
-}
-
-// Finds the processes that hold the memory whose growth is most certain.
-void find_holders(LeaksResult& result) {
-  for (const LeakTable& table : result.tables)
-    for (const LeakRow& row : table.rows) result.worst = std::max(result.worst, row.verdict);
-  if (result.worst < LeakVerdict::uneven) return;
-  std::vector<LiveName> names;
-  for (const LeakTable& table : result.tables)
-    for (const LeakRow& row : table.rows) {
-      // If a row stands for a whole allocator, its holders are not collected.
-      if (row.verdict != result.worst || row.group.history->holders.empty()) continue;
-      ++result.worst_groups;
-      result.worst_bytes += row.group.live_bytes;
-      for (const LiveHolder& of_group : row.group.history->holders) {
-        auto holder = std::ranges::find_if(result.holders, [&of_group](const LeakHolder& one) {
-          return is_same_process(one.process, of_group.process);
-        });
-        if (holder == result.holders.end()) holder = result.holders.insert(holder, {of_group.process});
-        holder->bytes += of_group.live.bytes;
-        ++holder->groups;
-      }
-      add_names(row.group.history->names, names);
-    }
-  std::ranges::stable_sort(result.holders, std::greater(), &LeakHolder::bytes);
-  result.sources = sources_of(result.holders, names);
-}
-
 }  // namespace
 
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
@@ -196,7 +137,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.confidence_needed = needed_evenness(result.judged);
   for (LeakTable& table : result.tables)
     for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result, report.histories->axis);
-  find_holders(result);
+  find_sources(result);
   return result;
 }
 

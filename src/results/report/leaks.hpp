@@ -60,6 +60,11 @@ struct LeakRow {
   }
 };
 
+// Returns the growth to which the verdict refers.
+inline const Trend& judged_trend(const LeakRow& row) {
+  return row.verdict == LeakVerdict::certain ? row.certain : row.trend;
+}
+
 // A process that holds live memory in groups with the worst verdict.
 struct LeakHolder {
   TaskName process;
@@ -72,6 +77,16 @@ struct LeakSource {
   TaskName process;           // if there are many processes, only the name is set
   std::size_t processes = 1;  // number of processes of this name, in the group with most of them
   std::uint64_t bytes = 0;
+};
+
+// Groups whose growth has one cause: most of their memory was allocated by one process, or by processes of one name.
+struct LeakCause {
+  LeakSource source;  // without a name if the processes are unknown; `bytes` are those of the groups
+  std::size_t groups = 0;
+  double bytes_per_s = 0;  // of all groups
+  // Indexes of the group that grows fastest: in LeaksResult::tables, and in the rows of this table.
+  std::size_t table = 0;
+  std::size_t row = 0;
 };
 
 struct LeakTable {
@@ -107,6 +122,10 @@ struct LeaksResult {
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
   std::vector<LeakSource> sources;  // the same with many processes of one name in one element
+  // All groups with this verdict by their cause, the fastest growth first. Empty if nothing grows.
+  std::vector<LeakCause> causes;
+
+  const LeakRow& fastest_of(const LeakCause& cause) const { return tables[cause.table].rows[cause.row]; }
 
   bool found() const;  // true if any growth is certain
   LeaksUnclear unclear() const;

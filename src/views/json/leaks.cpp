@@ -81,6 +81,25 @@ Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<Group
   return json;
 }
 
+Json causes_to_json(const LeaksResult& result) {
+  Json list = Json::array();
+  for (const LeakCause& cause : result.causes) {
+    const LeakRow& fastest = result.fastest_of(cause);
+    Json json = Json::object();
+    json["verdict"] = describe(result.worst).id;
+    json["process"] =
+        cause.source.process.comm.empty() ? Json(nullptr) : key_to_json(GroupKey::process, cause.source.process);
+    json["processes"] = cause.source.processes;
+    json["groups"] = cause.groups;
+    json["live_bytes"] = cause.source.bytes;
+    json["bytes_per_s"] = cause.bytes_per_s;
+    json["fastest"] = {{"allocator", name_of(fastest.group.allocator)},
+                       {"keys", keys_to_json(fastest.group, result.by)}};
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json to_json(const LeakTable& table, const LeaksResult& result, const LeaksOptions& options) {
   Json json = Json::object();
   json["total"] = table.rows.size();
@@ -115,6 +134,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   for (const Imperfection kind : result.incomplete) json["incomplete"].push_back(describe(kind).id);
   json["verdicts"] = Json::object();
   for (const LeakVerdictText& verdict : leak_verdicts()) json["verdicts"][std::string(verdict.id)] = verdict.sentence;
+  json["causes"] = causes_to_json(result);
   json["groups"] = Json::object();
   for (const LeakTable& table : result.tables)
     json["groups"][std::string(name_of(table.allocator))] = to_json(table, result, options);

@@ -50,6 +50,8 @@ class LeaksText : public testing::Test {
 
   void held_by(std::size_t processes) {
     result.worst = LeakVerdict::certain;
+    result.causes = {{{TaskName{7, "mount"}, 1, 1 << 20}, result.tables.front().rows.size(), 5000, 0, 0}};
+    if (processes > 1) result.causes.front().source = {TaskName{{}, "mount"}, processes, processes << 20};
     result.worst_groups = 1;
     result.worst_bytes = processes << 20;
     result.holders = {{TaskName{7, "mount"}, 1 << 20, 1}};
@@ -68,7 +70,7 @@ class LeaksText : public testing::Test {
 TEST_F(LeaksText, NamesManyProcessesOfOneNameInsteadOfOne) {
   add(table(Allocator::slab), "alloc_super+0x1", LeakVerdict::certain, 5000, 50);
   held_by(50);
-  expect("Allocated by: 50 processes named mount with 100 %");
+  expect("Growth: 50 processes named mount: alloc_super+0x1 (slab) grows for certain by +4.9 KiB/s");
   expect("mount (50 processes)");
   expect("report t.kmt --comm mount --html page.html`");
   expect("mount-7", false);
@@ -79,7 +81,9 @@ TEST_F(LeaksText, NamesManyProcessesOfOneNameInsteadOfOne) {
 TEST_F(LeaksText, NamesTheOnlyProcess) {
   add(table(Allocator::slab), "alloc_super+0x1", LeakVerdict::certain, 5000);
   held_by(1);
-  expect("Allocated by: mount-7 with 100 %");
+  expect(
+      "Growth: mount-7: alloc_super+0x1 (slab) grows for certain by +4.9 KiB/s, at least +4.9 KiB/s; 1.0 MiB are "
+      "live.");
   expect("--comm", false);
 }
 
@@ -100,6 +104,19 @@ TEST_F(LeaksText, SaysHowManyGrowingGroupsAreNotShown) {
   expect("Not shown: 3 groups (3 grow).");
 }
 
+TEST_F(LeaksText, GroupsOfOneCauseAreOneLine) {
+  LeakTable& slab = table(Allocator::slab);
+  for (int i = 0; i < 9; ++i) add(slab, "leak+0x1", LeakVerdict::certain, 5000);
+  held_by(1);
+  result.causes.front().bytes_per_s = 9 * 5000;
+  expect("mount-7: 9 groups grow for certain by +43.9 KiB/s in all, the fastest leak+0x1 (slab) by +4.9 KiB/s;");
+}
+
+TEST_F(LeaksText, WithoutCertainGrowthNoLeakIsFound) {
+  add(table(Allocator::slab), "sock_alloc+0x1", LeakVerdict::uncertain, 5000);
+  expect("No leak found: nothing grows for certain. sock_alloc+0x1 (slab) by +4.9 KiB/s may grow");
+}
+
 TEST_F(LeaksText, BriefReportsHaveAtMost60Lines) {
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     LeakTable& of = table(allocator);
@@ -116,7 +133,7 @@ TEST_F(LeaksText, SlowGrowthOfReclaimableMemoryIsNotCounted) {
   LeakTable& slab = table(Allocator::slab);
   add(slab, "inode+0x1", LeakVerdict::explained, 5000);
   add(slab, "dentry+0x1", LeakVerdict::explained, 10);
-  expect("one group grows by more than 1000 B/s, the fastest inode+0x1 (slab)");
+  expect("No leak found: only memory grows that is expected to: inode+0x1 (slab) by +4.9 KiB/s.");
 }
 
 }  // namespace

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Finds the processes that allocated the memory whose growth is most certain.
+#pragma once
+
+#include "results/report/leaks.hpp"
+
+namespace kmt {
+
+// Sets LeaksResult::worst and all members after it. The rows must have verdicts.
+void find_sources(LeaksResult& result);
+
+}  // namespace kmt

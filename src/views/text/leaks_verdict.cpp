@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "views/text/leaks_verdict.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "views/text/leaks_rows.hpp"
+#include "views/text/lines.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr std::size_t kMostCauses = 3;  // shown
+
+// The groups that have one verdict.
+struct Growing {
+  std::size_t groups = 0;
+  const LeakRow* fastest = nullptr;
+};
+
+Growing growing(const LeaksResult& result, LeakVerdict verdict) {
+  Growing found;
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.verdict != verdict || row.trend.low <= result.threshold_bytes_per_s) continue;
+      ++found.groups;
+      if (found.fastest == nullptr || row.trend.bytes_per_s > found.fastest->trend.bytes_per_s) found.fastest = &row;
+    }
+  return found;
+}
+
+std::string threshold_text(const LeaksResult& result) {
+  return result.threshold_bytes_per_s > 0 ? say_growth(result.threshold_bytes_per_s).substr(1) : "0 B/s";
+}
+
+std::string source_text(const LeakSource& source, const TextStyle& style) {
+  if (source.process.comm.empty()) return "unknown processes";
+  const std::string name = printable(plain_text(source.process));
+  return source.processes == 1 ? name : fmt::format("{} processes named {}", say_count(source.processes, style), name);
+}
+
+// Returns "alloc_pipe_info+0xd7 (slab) by +93.3 KiB/s".
+std::string growth_of(const LeakRow& row, const LeaksResult& result, const TextStyle& style) {
+  return fmt::format("{} by {}", name_of_leak(row, result.by, style), say_growth(judged_trend(row).bytes_per_s));
+}
+
+// Returns a sentence about groups that rose, but no longer do; empty if none of them has risen faster than the
+// threshold.
+std::string risen_text(const LeaksResult& result, const TextStyle& style) {
+  const double seconds = static_cast<double>(result.axis.end_ns - result.axis.start_ns) / 1e9;
+  std::size_t groups = 0;
+  const LeakRow* largest = nullptr;
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.verdict != LeakVerdict::past ||
+          static_cast<double>(row.certain_bytes()) <= result.threshold_bytes_per_s * seconds)
+        continue;
+      ++groups;
+      if (largest == nullptr || row.certain_bytes() > largest->certain_bytes()) largest = &row;
+    }
+  if (largest == nullptr) return {};
+  const std::string name = name_of_leak(*largest, result.by, style);
+  const std::string bytes = say_bytes(largest->certain_bytes(), style);
+  if (groups == 1) return fmt::format(" {} rose to {}, and then hardly grew.", name, bytes);
+  return fmt::format(" {} groups rose, and then hardly grew, the largest {} to {}.", say_count(groups, style), name,
+                     bytes);
+}
+
+// Returns the reason why growth cannot be excluded; empty if it can.
+std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
+  switch (result.unclear()) {
+    case LeaksUnclear::none: return {};
+    case LeaksUnclear::no_clock: return "Growth cannot be judged: the trace's clock does not count nanoseconds.";
+    case LeaksUnclear::too_short:
+      return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
+    case LeaksUnclear::no_events: return "Growth cannot be judged: no events.";
+    case LeaksUnclear::mostly_lost: break;
+  }
+  return fmt::format(
+      "Growth cannot be judged: {} were lost, and the trace has only {}. Record with larger buffers: `kmemtrace record "
+      "-b 64M`.",
+      say_number_of(result.trace.lost_events, "event", style), say_count(result.events, style));
+}
+
+// Returns what grows for one cause: "alloc_pipe_info+0xd7 (slab) grows for certain by +93.3 KiB/s, […]".
+std::string cause_text(const LeakCause& cause, const LeaksResult& result, const TextStyle& style) {
+  const LeakRow& fastest = result.fastest_of(cause);
+  const std::string name = name_of_leak(fastest, result.by, style);
+  const std::string speed = say_growth(judged_trend(fastest).bytes_per_s);
+  const std::string live = say_bytes(cause.source.bytes, style);
+  if (cause.groups == 1)
+    return fmt::format("{} grows for certain by {}, at least {}; {} are live.", name, speed,
+                       say_growth(judged_trend(fastest).low), live);
+  return fmt::format("{} groups grow for certain by {} in all, the fastest {} by {}; {} are live.",
+                     say_count(cause.groups, style), say_growth(cause.bytes_per_s), name, speed, live);
+}
+
+// Returns a line for each cause of certain growth, and how long memory was followed.
+std::string certain_text(const LeaksResult& result, const TextStyle& style) {
+  std::string out;
+  const std::size_t shown = std::min(result.causes.size(), kMostCauses);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const LeakCause& cause = result.causes[i];
+    const std::string who = names_processes(result.by) ? "" : source_text(cause.source, style) + ": ";
+    out += hanging(i == 0 ? "Growth: " : "        ", who + cause_text(cause, result, style), style);
+  }
+  if (result.causes.size() > shown)
+    out += hanging("        ", fmt::format("{}.", say_number_of(result.causes.size() - shown, "slower cause", style)),
+                   style);
+  return out + hanging("",
+                       fmt::format("Memory that lives longer than the trace ({}) looks the same; a longer trace "
+                                   "distinguishes it.",
+                                   say_duration(result.trace.recorded_ns, style)),
+                       style);
+}
+
+// Returns one or two sentences about a trace without certain growth.
+std::string no_growth_text(const LeaksResult& result, const TextStyle& style) {
+  const auto and_others = [&](const Growing& found) {
+    return fmt::format("{}{}", growth_of(*found.fastest, result, style),
+                       found.groups == 1
+                           ? ""
+                           : fmt::format(" and {} more slowly", say_number_of(found.groups - 1, "other group", style)));
+  };
+  if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
+    return fmt::format("No leak found: nothing grows for certain. {} may grow, but may already be freed.",
+                       and_others(uncertain));
+  if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
+    return fmt::format(
+        "No leak found: nothing grows for certain. {} may grow, but chance explains that in one of {}. Record a longer "
+        "trace.",
+        and_others(uneven), say_number_of(result.judged, "group", style));
+  if (const Growing explained = growing(result, LeakVerdict::explained); explained.groups > 0)
+    return fmt::format("No leak found: only memory grows that is expected to: {}.{}", and_others(explained),
+                       risen_text(result, style));
+  if (result.tables.empty()) return "No leak found: nothing that was allocated in the trace is live at its end.";
+  return fmt::format("No leak found: no group {}grows by more than {} for certain.{}",
+                     result.groups_not_followed > 0 ? "that was judged " : "", threshold_text(result),
+                     risen_text(result, style));
+}
+
+// Names the processes that allocated memory that may grow. Empty if nothing grows, or if the groups are processes.
+std::string who_holds(const LeaksResult& result, const TextStyle& style) {
+  if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
+  std::string text;
+  for (std::size_t i = 0; i < std::min(result.sources.size(), kMostCauses); ++i) {
+    const LeakSource& source = result.sources[i];
+    const double share =
+        100 * static_cast<double>(source.bytes) / static_cast<double>(std::max(result.worst_bytes, std::uint64_t{1}));
+    if (i > 0 && share < 1) break;
+    text += fmt::format("{}{} with {:.0f} %", i == 0 ? "" : ", ", source_text(source, style), share);
+  }
+  return hanging(
+      "Allocated by: ",
+      fmt::format("{} of the {} that are live in {}.", text, say_bytes(result.worst_bytes, style),
+                  result.worst_groups == 1 ? "this group" : fmt::format("these {} groups", result.worst_groups)),
+      style);
+}
+
+// Returns the option that selects the memory of many processes of one name. Empty if most of the growing memory belongs
+// to one process, or if a shell would not read the name unchanged.
+std::string filter_by_name(const LeaksResult& result) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-";
+  if (names_processes(result.by) || result.sources.empty() || result.sources.front().processes == 1) return {};
+  const std::string& name = result.sources.front().process.comm;
+  return name.empty() || name.find_first_not_of(kPlain) != std::string::npos ? "" : " --comm " + name;
+}
+
+// Returns the command that shows more about the growing memory. Empty if nothing grows.
+std::string next_step(const LeaksResult& result, const TextStyle& style) {
+  if (!any_is_growing(result)) return {};
+  return hanging("Next: ",
+                 fmt::format("`kmemtrace report {}{} --html page.html` shows the memory over time.",
+                             printable(result.trace.path), filter_by_name(result)),
+                 style);
+}
+
+}  // namespace
+
+std::string leaks_verdict(const LeaksResult& result, const TextStyle& style) {
+  if (result.found()) return certain_text(result, style) + next_step(result, style);
+  if (const std::string unclear = unclear_text(result, style); !unclear.empty()) return hanging("", unclear, style);
+  return hanging("", no_growth_text(result, style), style) + who_holds(result, style) + next_step(result, style);
+}
+
+}  // namespace kmt
