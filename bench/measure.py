@@ -73,9 +73,9 @@ def machine_seconds():
 
 
 class Program:
-    """A running program. When it has ended, it has `seconds` of processor time and `wall` time (both include
-    children), the peaks of `resident` and `anonymous` memory in bytes (measured at the given interval), and the
-    `messages` on stderr. If it is still running at the end of the with statement, it is stopped."""
+    """A running program. After its end, `seconds` is its processor time and `wall` is its run time; both include
+    children. `resident` and `anonymous` are peaks of its memory in bytes, measured at the given interval. `messages`
+    is its stderr. If it is still running at the end of the with statement, it is stopped."""
 
     def __init__(self, command, watch_every=0.002, accepted=(0,), **options):
         self.command, self.accepted = command, accepted

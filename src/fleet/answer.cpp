@@ -54,7 +54,7 @@ std::string shown(const Json& value) {
 
 [[noreturn]] void no_rows(std::string_view text) {
   const std::string_view line = text.substr(0, std::min(text.find('\n'), kMostShown));
-  throw Error(fmt::format("The server's answer is not rows in JSON: {}", printable(line)));
+  throw Error(fmt::format("The server's answer is not a JSON table: {}", printable(line)));
 }
 
 // Parses JSON. Returns a discarded value if the text is not JSON. Stops immediately if the text is nested deeper than

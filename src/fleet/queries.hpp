@@ -15,7 +15,7 @@ namespace kmt {
 // Selects traces of a fleet. An empty member selects all traces.
 struct FleetSelection {
   std::vector<std::string> hosts;      // globs with the wildcards * and ?; a host must match one of them
-  std::vector<std::string> kernels;    // the same for kernel releases
+  std::vector<std::string> kernels;    // globs for kernel releases
   std::optional<std::uint32_t> since;  // seconds since 1970
   std::optional<std::uint32_t> until;  // exclusive
 };

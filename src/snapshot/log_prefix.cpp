@@ -80,7 +80,7 @@ bool take_level(std::string_view& text) {
   return true;
 }
 
-// Removes "4,1006,123456,-;" and "4,1006,123456,-,caller=T100;" of /dev/kmsg from the front.
+// Removes a prefix of /dev/kmsg from the front, such as "4,1006,123456,-;" or "4,1006,123456,-,caller=T100;".
 bool take_record(std::string_view& text, PrefixedLine& line) {
   std::string_view left = text;
   constexpr std::size_t kMost = 120;
@@ -108,7 +108,7 @@ bool take_date(std::string_view& text, LogMessage& message) {
   return time.has_value();
 }
 
-// Removes "1709287200.123456 " of `journalctl -o short-unix` from the front.
+// Removes a time of `journalctl -o short-unix` from the front, such as "1709287200.123456 ".
 bool take_unix_time(std::string_view& text, LogMessage& message) {
   Words words(text);
   const auto time = is_digit(text.front()) ? seconds_of(words.next()) : std::nullopt;
@@ -118,7 +118,7 @@ bool take_unix_time(std::string_view& text, LogMessage& message) {
   return true;
 }
 
-// Removes "host kernel - - - " of RFC 5424 from the front. The last field may be "[NAME KEY=\"VALUE\"]".
+// Removes fields of RFC 5424 such as "host kernel - - - ". The last field may be "[NAME KEY=\"VALUE\"]".
 bool take_syslog_fields(std::string_view& text, LogMessage& message) {
   Words words(text);
   const std::string_view host = words.next();
@@ -139,7 +139,7 @@ bool take_syslog_fields(std::string_view& text, LogMessage& message) {
   return true;
 }
 
-// Removes "host kernel: " or "host kernel[0]: ".
+// Removes a prefix such as "host kernel: " or "host kernel[0]: ".
 bool take_host(std::string_view& text, LogMessage& message) {
   constexpr std::string_view kKernel = "kernel";
   constexpr std::size_t kMost = 120;

@@ -12,8 +12,8 @@ namespace kmt {
 
 namespace {
 
-// Appends the character of a JSON escape such as "\n" or "\u001b". `at` is the position after the backslash, and then
-// of the last character of the escape.
+// Appends the character of a JSON escape such as "\n" or "\u001b". `at` must be the position after the backslash. Moves
+// it to the last character of the escape.
 void append_escaped(std::string_view line, std::size_t& at, std::string& value) {
   switch (line[at]) {
     case 'n': value += '\n'; return;
@@ -29,7 +29,7 @@ void append_escaped(std::string_view line, std::size_t& at, std::string& value) 
   }
 }
 
-// Returns the value of a key in a line of JSON: a string without escapes, or a number.
+// Returns the value of a key in a line of JSON: a number, or a string whose escapes are decoded.
 std::optional<std::string> json_value(std::string_view line, std::string_view key) {
   const std::string name = '"' + std::string(key) + '"';
   std::size_t at = line.find(name);

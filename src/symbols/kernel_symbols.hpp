@@ -12,17 +12,17 @@ namespace kmt {
 
 struct KernelSymbolFiles {
   std::string kallsyms;  // path of the file that the user names; empty if none
-  std::string vmlinux;   // the same for a file with the kernel's debug info
+  std::string vmlinux;   // path of a file with the kernel's debug info; empty if none
   std::string running_notes = "/sys/kernel/notes";
   std::string running_kallsyms = "/proc/kallsyms";
 };
 
-// Returns the symbols from another source than the trace. Returns nothing if the trace has symbols, or if no symbols
-// are known. After each boot, the kernel has other addresses (KASLR). So the symbols are moved according to the note
+// Finds symbols for a trace that has none, in `files`. Returns nothing if the trace has symbols, or if no file has the
+// right ones. Each boot moves the kernel to other addresses (KASLR). So the symbols are moved according to the note
 // `kernel_reference` in the trace (docs/formats/kmt.md). If they are moved, the symbols of modules are omitted. The
-// symbols of the running kernel are used only if the running kernel has the build ID that is in the trace. The findings
-// say which symbols were used. Throws Error if a file that the user names cannot be read, has no symbols, is known to
-// be of another kernel, or is not needed.
+// symbols of the running kernel are used only if its build ID is the one in the trace. The findings say which symbols
+// were used. Throws Error if a file that the user names cannot be read, has no symbols, is known to be of another
+// kernel, or if the user names a kallsyms file although the trace has symbols.
 std::string symbols_from_elsewhere(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings);
 
 }  // namespace kmt

@@ -201,7 +201,7 @@ class Resolver {
 
   void element() {
     const auto index = take_number<std::uint64_t>(rest_);
-    if (!index || !rest_.starts_with(']')) fail(fmt::format("after \"{}[\" a number and ] must follow", here_));
+    if (!index || !rest_.starts_with(']')) fail(fmt::format("\"{}[\" must be followed by a number and ]", here_));
     rest_.remove_prefix(1);
     const btf_type* const here = btf_.strip(type_).type;
     if (here != nullptr && btf_is_ptr(here)) {

@@ -82,10 +82,10 @@ class Answers(unittest.TestCase):
     def test_other_answers(self):
         whole = json.dumps({'data': [LEAK] * 50}).encode()
         for name, rows, words in (
-                ('cut off', whole[:-40], 'is not rows in JSON'), ('no JSON', b'<html>\x1b[2J</html>', 'is not rows in JSON'),
-                ('nothing', b'', 'is not rows in JSON'), ('an object', [{'allocator': 'slab'}], 'is not rows in JSON'),
-                ('deep', b'[' * 1_000_000, 'is not rows in JSON'),
-                ('a deep cell', b'{"data": [["slab", ' + b'[' * 1_000_000 + b']' * 1_000_000 + b']]}', 'is not rows in JSON'),
+                ('cut off', whole[:-40], 'is not a JSON table'), ('no JSON', b'<html>\x1b[2J</html>', 'is not a JSON table'),
+                ('nothing', b'', 'is not a JSON table'), ('an object', [{'allocator': 'slab'}], 'is not a JSON table'),
+                ('deep', b'[' * 1_000_000, 'is not a JSON table'),
+                ('a deep cell', b'{"data": [["slab", ' + b'[' * 1_000_000 + b']' * 1_000_000 + b']]}', 'is not a JSON table'),
                 ('an array for a text', [LEAK[:1] + [[[['x']]]] + LEAK[2:]], 'an array in column 2'),
                 ('a number for a text', [LEAK[:1] + [7] + LEAK[2:]], 'not a text'),
                 ('a text for a number', [LEAK[:2] + ['7 '*20] + LEAK[3:]], 'not a number'), ('huge', [LEAK[:6] + [2 ** 63] + LEAK[7:]], '64-bit number'),

@@ -15,8 +15,8 @@ namespace kmt {
 // Returns the report keys that trace_growth() needs.
 std::vector<GroupKey> keys_of_growth(bool by_stack);
 // Computes growth from a report with histories by the keys above. Subtracts bytes that may have been freed through an
-// untraced path, and excludes groups in which most bytes may be. Objects count as live if only other tasks free such
-// objects through untraced paths (Doubt::reallocated): tasks of one name are judged by their own frees.
+// untraced path, and excludes groups that consist mostly of such bytes. Objects count as live if only other tasks free
+// such objects through untraced paths (Doubt::reallocated): tasks of one name are judged by their own frees.
 GrowthSeen trace_growth(const ReportResult& report);
 
 // Fills in the version 1 cgroup of groups whose process is in the root cgroup of version 2 or in an unknown cgroup. If

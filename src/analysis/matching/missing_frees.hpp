@@ -16,10 +16,10 @@ bool lost_unmarked(const TraceInfo& info);
 
 // Number of frees by event kind.
 using FreeCounts = std::array<std::uint64_t, 256>;
-// True if a trace lacks the frees of an allocator because they were not recorded. `allocation` is the kind of the
-// allocation events. Percpu memory and vmap areas are rarely freed, so a trace without such frees may be complete: the
-// result is true only if the trace has no event type for them. If the trace lists the recorded event types, this list
-// decides for the other allocators too.
+// True if a trace has no frees of an allocator because they were not recorded. `allocation` is the kind of the
+// allocation events. A complete trace may have no frees of percpu memory and vmap areas, because such frees are rare.
+// So for these allocators, the result is true only if the trace has no event type for frees. For the other allocators,
+// a trace without frees lacks them, unless a list of the recorded event types shows otherwise.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
 // True if all memory that is live at the end may have been freed, because events were lost or only some tasks were

@@ -42,7 +42,7 @@ constexpr std::array kProbes = {
     PathProbe{kNolockFreeFunction, kAtEntry, "ptr=%{0}:{3}"},
 };
 
-// Returns where the return address of a function is when the function is called. Empty if unknown.
+// Returns the place of the return address at the entry of a function, as an argument of a probe. Empty if unknown.
 std::string_view return_address(std::string_view machine) {
   if (machine == "x86_64" || machine.ends_with("86")) return "+0($stack)";
   if (machine == "aarch64" || machine.starts_with("armv")) return "%lr";

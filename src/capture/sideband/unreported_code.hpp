@@ -29,8 +29,8 @@ struct ProcessAccess {
   std::function<void()> process_reports;
 };
 
-// Reads the code of processes. Skips a process if events report changes of it while its maps are read, and tries again
-// later, because maps that are read during an exec may be from before or after it. Gives up after some attempts.
+// Reads the code of processes. Maps that are read during an exec may be from before or after it. So if events report
+// changes of a process while its maps are read, tries this process again later. Gives up after some attempts.
 ProcessCodes read_process_code(const MappedCode& reported, const ProcessAccess& where);
 
 // Returns the mapping as a SpaceChange, like the kernel's reports, but without its object. Generated code and the vDSO

@@ -90,10 +90,10 @@ class MemberCount {
   void add_member(Brace& brace, std::uint64_t offset) {
     all_ += brace.of_a_number ? 0 : 1;
     if (++brace.members > kMost)
-      throw Error(fmt::format("The trace's metadata has a structure of more than {} members", kMost))
+      throw Error(fmt::format("The trace's metadata has a structure with more than {} members", kMost))
           .at({{}, {}, offset});
     if (all_ > kMostOfAll)
-      throw Error(fmt::format("The trace's metadata has structures of more than {} members in all", kMostOfAll))
+      throw Error(fmt::format("The trace's metadata has structures with more than {} members in total", kMostOfAll))
           .at({{}, {}, offset});
   }
 

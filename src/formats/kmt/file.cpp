@@ -61,7 +61,7 @@ void check_header(Bytes file) {
   if (version == kVersion && features == 0) return;
   throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
                           version, features, kVersion))
-      .hint("A newer kmemtrace wrote the file: use that one, or let it convert the trace");
+      .hint("A newer kmemtrace wrote the file: read it with that version, or use that version to convert it");
 }
 
 bool is_kmt(Bytes file) {

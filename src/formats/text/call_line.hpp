@@ -29,7 +29,7 @@ struct CallLine {
   std::string_view return_value;  // "-14" or "0xffff88810557a000"; empty if not printed
   std::optional<std::uint64_t> duration_ns;
 };
-// Returns the time at which an exit or a leaf ends.
+// Returns the time of the line; for a leaf, the time at which its call ends.
 std::uint64_t end_of(const CallLine& call);
 std::optional<CallLine> parse_call_line(std::string_view text);
 // True if an unreadable line of the function_graph tracer was probably a call: it has text after its last column, or it

@@ -58,7 +58,7 @@ bool is_log_bracket(std::string_view inside) {
          });
 }
 
-// Removes "[   13.882123]" and a blank after it.
+// Removes a time or caller such as "[   13.882123]", and a blank after it.
 bool take_bracket(std::string_view& line) {
   constexpr std::size_t kLongest = 48;
   const std::size_t close = line.substr(0, kLongest).find(']');
@@ -68,7 +68,7 @@ bool take_bracket(std::string_view& line) {
   return true;
 }
 
-// Removes the level "<6>" of a message.
+// Removes the level of a message, such as "<6>".
 bool take_level(std::string_view& line) {
   const std::size_t close = line.substr(0, 5).find('>');
   if (close == line.npos || !is_all(line.substr(1, close - 1), kDigits)) return false;
@@ -76,7 +76,7 @@ bool take_level(std::string_view& line) {
   return true;
 }
 
-// Removes "6,339,5140900,-;", which /dev/kmsg prints.
+// Removes a prefix of /dev/kmsg such as "6,339,5140900,-;".
 bool take_kmsg(std::string_view& line) {
   constexpr std::size_t kLongest = 64;
   const std::size_t end = line.substr(0, kLongest).find(';');
@@ -94,7 +94,7 @@ bool starts_with_date(std::string_view text) {
   return text[3] == ' ' && kMonths.find(text.substr(0, 4)) % 4 == 0;
 }
 
-// Removes "Nov 28 01:40:18 host kernel: ", or "host kernel: " after a time in brackets.
+// Removes a prefix such as "Nov 28 01:40:18 host kernel: ", or "host kernel: " after a time in brackets.
 bool take_host(std::string_view& line, bool after_bracket) {
   constexpr std::size_t kLongest = 96;
   constexpr std::string_view kKernel = "kernel: ";
@@ -107,7 +107,7 @@ bool take_host(std::string_view& line, bool after_bracket) {
   return true;
 }
 
-// Removes "kern  :emerg : ", which dmesg --decode prints.
+// Removes a prefix of dmesg --decode such as "kern  :emerg : ".
 bool take_facility(std::string_view& line) {
   if (!line.starts_with("kern")) return false;
   const std::size_t first = line.find(':');

@@ -109,7 +109,7 @@ std::string no_growth_text(const InvestigationResult& result) {
       name_in_words(slow), bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
 }
 
-// Returns the reason why nothing can be judged by the trace.
+// Returns the reason why the trace does not show whether anything grows.
 std::string why_no_trace_tells(const InvestigationResult& result) {
   const double seconds = std::max(result.trace_seconds, result.judgement.seen_seconds);
   switch (result.conclusion.unclear) {
@@ -262,7 +262,7 @@ std::string words_of(const Reason& reason) {
     case ReasonKind::too_slow_or_short:
       return "The growth is too slow, or was watched too briefly, for another source to confirm it: watch longer";
     case ReasonKind::not_all_recorded:
-      return "Not all of its caches were recorded: samples of the other caches are shown among its call sites";
+      return "The recording covers only some of its caches: for the other caches, its call sites are from samples";
     case ReasonKind::holds_most:
       return fmt::format(
           "The kernel's own counters confirm growth of its cache, and these objects are {:.0f}% of the live memory "

@@ -66,9 +66,9 @@ std::string risen_text(const LeaksResult& result, const TextStyle& style) {
   if (largest == nullptr) return {};
   const std::string name = name_of_leak(*largest, result.by, style);
   const std::string bytes = say_bytes(largest->certain_bytes(), style);
-  if (groups == 1) return fmt::format(" {} rose to {}, and then hardly grew.", name, bytes);
-  return fmt::format(" {} groups rose, and then hardly grew, the largest {} to {}.", say_count(groups, style), name,
-                     bytes);
+  if (groups == 1) return fmt::format(" {} rose to {} and then hardly grew.", name, bytes);
+  return fmt::format(" {} groups rose and then hardly grew. The largest is {}, which rose to {}.",
+                     say_count(groups, style), name, bytes);
 }
 
 // Returns the reason why growth cannot be excluded; empty if it can.

@@ -134,13 +134,13 @@ TEST(Answer, IsRowsOrAnError) {
         R"({"data": "rows"})"s, R"({"data": [1]})"s, R"({"data": [[1], {"a": 1}]})"s, R"({"data": [["slab", 1])"s,
         R"({"data": [["a)"s, R"({"data": [[1e999]]})"s, "{\"data\": [[\"\xff\"]]}"s, "{\"data\": [[\"a\0\"]]}"s, deep,
         "<html>\n\x1b[2Jbad gateway</html>"s})
-    EXPECT_NE(why_not([&] { rows_of_answer(bad); }).find("is not rows in JSON"), std::string::npos)
+    EXPECT_NE(why_not([&] { rows_of_answer(bad); }).find("is not a JSON table"), std::string::npos)
         << bad.substr(0, 80);
   const auto cell = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(rows_of_answer("{\"data\": [[" + cell(5) + "]]}").size(), 1u);
   for (const std::size_t depth : {7u, 1'000'000u})
     EXPECT_NE(
-        why_not([&] { rows_of_answer("{\"data\": [[\"slab\", " + cell(depth) + "]]}"); }).find("is not rows in JSON"),
+        why_not([&] { rows_of_answer("{\"data\": [[\"slab\", " + cell(depth) + "]]}"); }).find("is not a JSON table"),
         std::string::npos)
         << depth;
   const std::string hostile = why_not([] { rows_of_answer("\x1b[2J" + std::string(1 << 20, 'x')); });

@@ -535,7 +535,7 @@ TEST(CallTypes, InvalidPathsAreExplained) {
   EXPECT_PRED2(has, why("file->path"), "file->path is struct path: name one of its members / Its members: dentry");
   EXPECT_PRED2(has, why("file->numbers"), "file->numbers is int [4] / Name an element");
   EXPECT_PRED2(has, why("file->numbers[4]"), "has 4 elements");
-  EXPECT_PRED2(has, why("file->numbers[x]"), "a number and ] must follow");
+  EXPECT_PRED2(has, why("file->numbers[x]"), "must be followed by a number and ]");
   EXPECT_PRED2(has, why("count->x"), "count is size_t, not a pointer");
   EXPECT_PRED2(has, why("file->"), "a name must follow \"file->\"");
   EXPECT_PRED2(has, why("file+1"), "after \"file\" there must be ->, . or [");

@@ -56,7 +56,7 @@ export function textOn(color: Rgb): Rgb {
   return contrast(black, color) > contrast(white, color) ? black : white;
 }
 
-// Returns round values for the legend of a scale, and `least` and `most`. Adjacent values differ by a power of `base`.
+// Returns the values for the legend of a scale: `least`, evenly spaced powers of `base`, and `most`.
 export function scaleStops(least: number, most: number, base: number): number[] {
   const first = Math.ceil(Math.log(least) / Math.log(base) + 1e-9);
   const last = Math.floor(Math.log(most) / Math.log(base) - 1e-9);

@@ -15,8 +15,7 @@ __u32 recording = 0;
 __u64 calls_without_ring = 0;
 
 // Counters for probes, which find the call of an exit by the stack pointer. The first two count exits of functions with
-// an open call: those whose stack pointer fits the call, and those whose stack pointer does not. The third counts
-// dropped exits.
+// an open call: exits whose stack pointer fits the call, and other exits. The third counts dropped exits.
 #define KMT_ENOUGH_EXITS 64
 __u32 exits_that_fit = 0;
 __u32 exits_that_do_not = 0;
@@ -348,8 +347,8 @@ static __always_inline u32 read_late(const struct open_call* call, u8* to) {
 // missed. `slack` is how many bytes the exit's frame may be above the entry's frame. It is 0 for trampolines, whose
 // frames are exact. For trampolines, `given` must be equal as well. Without this, the exit of a call with a missed
 // entry might match a call with a missed exit. If frames are wrong, only the function identifies the call. If the inner
-// entry of a recursion was missed, the inner exit is then recorded as that of the outer call, but never as that of
-// another function.
+// entry of a recursion was missed, the inner exit is then recorded as the exit of the outer call, but never as an
+// exit of another function.
 static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack, u32 given, u64 result) {
   const u32 number = (u32)cookie;
   if (!KMT_ONCE(recording)) return 0;

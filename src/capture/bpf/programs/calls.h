@@ -6,8 +6,8 @@
 enum {
   KMT_CALL_RINGS = 4, /* rings of a CPU: for a task, softirqs, hardirqs, and one spare */
   KMT_CALL_ARGUMENTS = 6,
-  KMT_CALL_WORDS = 1 + KMT_CALL_ARGUMENTS, /* words of KMT_ENTRY_CALL before the values */
-  KMT_RETURN_WORDS = 3,                    /* words of KMT_ENTRY_RETURN before the values */
+  KMT_CALL_WORDS = 1 + KMT_CALL_ARGUMENTS, /* number of words in KMT_ENTRY_CALL before the values */
+  KMT_RETURN_WORDS = 3,                    /* number of words in KMT_ENTRY_RETURN before the values */
   KMT_MOST_VALUES = 16,                    /* maximum number of values of a function */
   KMT_MOST_STEPS = 10,                     /* maximum number of steps to read a value */
   KMT_STRING_BYTES = 255,                  /* maximum length of a recorded string */

@@ -54,7 +54,7 @@ struct kmt_sample {
   unsigned long long call_site;
   unsigned long long requested;
   unsigned long long allocated;
-  unsigned long long cgroup; /* 0 in softirqs; in hardirqs, that of the interrupted process */
+  unsigned long long cgroup; /* 0 in softirqs; in hardirqs, the cgroup of the interrupted process */
   unsigned int process;
   unsigned int task;
   unsigned short event;   /* enum kmt_heap_event */
