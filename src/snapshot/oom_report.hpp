@@ -58,7 +58,7 @@ struct OomReport {
 // and sets `dropped` to the number of reports that were dropped.
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped = nullptr);
 
-// Returns MemTotal in bytes; empty if the report does not show it, and does not show all zones.
+// Returns MemTotal in bytes. Empty if the report has neither this number nor all zones, whose sum is used instead.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);
 
 // Converts a report to the texts meminfo, vmstat, zoneinfo and buddyinfo of a snapshot, in the formats of /proc. Each

@@ -64,7 +64,7 @@ struct StackFlags {
 };
 // Bits of Event::page_flags in a bulk_free event.
 struct BulkFlags {
-  static constexpr std::uint8_t kSameRecord = 0x01;  // the record also made the event before it
+  static constexpr std::uint8_t kSameRecord = 0x01;  // the previous event is from the same record
 };
 // NUMA node of an event that requests no node (NUMA_NO_NODE) or whose format has no such field.
 constexpr std::int16_t kNoNode = -1;

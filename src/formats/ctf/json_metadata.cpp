@@ -204,7 +204,8 @@ class Parser {
   }
 
   void take_trace(const Json& value) {
-    if (has_trace_class_ || !out_.streams.empty()) throw Error("there are two trace classes, or it comes too late");
+    if (has_trace_class_ || !out_.streams.empty())
+      throw Error("there are two trace classes, or the trace class follows a stream class");
     has_trace_class_ = true;
     using Role = FieldRole;
     out_.packet_header = fields_.parse_structure(value, "packet-header-field-class",

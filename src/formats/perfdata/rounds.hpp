@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Orders records by time as perf does (util/ordered-events.c, Linux 6.18). perf reads the buffers of the CPUs in turn.
-// Reading all buffers once is a round, and PERF_RECORD_FINISHED_ROUND ends it. A round may contain records older than
-// the latest record of the previous round. The assumption is that none is older than the latest record of the round
-// before that. So at the end of a round, all records up to the latest time of the previous round are due.
+// Reading all buffers once is a round, and PERF_RECORD_FINISHED_ROUND ends it. Records of round 3 may be older than
+// the latest record of round 2, but hardly older than the latest record of round 1. So at the end of a round, all
+// records up to the latest time of the previous round are due.
 #pragma once
 
 #include <algorithm>

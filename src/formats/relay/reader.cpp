@@ -222,7 +222,7 @@ class FileStream : public CpuStream {
     return last + 1;
   }
 
-  // Ends a loss at this event, and reports a time that is before that of the CPU's last event.
+  // Ends an open loss at this event. Reports a time that is earlier than the time of the CPU's last event.
   void follow(const Event& event, const Step& step) {
     if (lost_open_) common_.info.losses.intervals[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;

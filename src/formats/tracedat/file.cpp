@@ -247,7 +247,7 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
     data.offset = in.u64();
     data.size = in.u64();
     if (buffer.compressed && data.size > 0)
-      data.size += 4;  // trace-cmd does not count the number of chunks at the start
+      data.size += 4;  // the field with the number of chunks, which trace-cmd does not count
     add_cpu(parser, data, buffer);
   }
   parser.contents.buffers.push_back(std::move(buffer));
@@ -401,7 +401,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   start.skip(kMagic.size());
   const std::string version = owned(start.c_string());
   if (version != "6" && version != "7")
-    throw Error(fmt::format("Cannot read version \"{}\" of trace.dat; known are 6 and 7", printable(version)))
+    throw Error(fmt::format("Cannot read version \"{}\" of trace.dat, only 6 and 7", printable(version)))
         .at({{}, {}, kMagic.size()});
   contents.version = version == "6" ? 6 : 7;
   contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;

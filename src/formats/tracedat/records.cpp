@@ -96,8 +96,8 @@ void RecordWriter::describe(const TraceDescription& description) {
     state_->findings.add({Imperfection::left_out,
                           description.kernel.call_types.functions.empty()
                               ? "the types of calls' arguments and results"
-                              : "the types of calls' arguments and results, and therefore also the strings and values "
-                                "(of graph's --show) recorded with the arguments"});
+                              : "the types of calls' arguments and results, and therefore also the strings and the "
+                                "values of `graph --show` that were recorded with the arguments"});
   if (!description.kernel.user_memory.empty())
     state_->findings.add({Imperfection::left_out, "the code mappings of processes"});
   if (description.kernel.notes.contains("task_names"))

@@ -14,8 +14,8 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Returns the size of a CPU's compressed data, which starts at `offset`. It ends with its last chunk, or at the end of
-// the file if the file is truncated.
+// Returns the size of a CPU's compressed data, which starts at `offset`. The data ends with its last chunk, or at the
+// end of the file if the file is truncated.
 std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offset) {
   ByteReader in(file, order);
   in.seek(offset);

@@ -77,7 +77,7 @@ struct CacheSuggestion {
   std::uint64_t average_live = 0;      // mean number of live objects
   // Mean number of live objects whose request, rounded up to a multiple of 8, equals object_bytes.
   std::uint64_t of_its_size = 0;
-  // Saving by the estimate: average held memory, or all bytes given; selects the candidates to replay.
+  // Estimated saving, in average held memory or in bytes given. This estimate decides which candidates are replayed.
   double estimated_saving = 0;
   // The members below are from replays. They are sums over the caches that lose objects to the new cache. Members that
   // end in `_then` are sums with the new cache, and include it.

@@ -120,7 +120,7 @@ struct CallValue {
 struct CallValues {
   std::vector<CallValue> values;
   std::size_t arguments = 0;  // number of arguments; they precede the other recorded values
-  bool more = false;          // true: there are arguments without a name; either all are, or those of a variable list
+  bool more = false;          // true: `values` lacks arguments: a variable list, or all if no registers were recorded
 };
 
 constexpr unsigned kArgumentRegisters = 6;  // number of argument registers that are recorded

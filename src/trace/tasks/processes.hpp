@@ -36,7 +36,7 @@ class MadePidSpaces {
 
 Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 // Returns the oldest ancestor of a process, as far as the trace shows it. This ancestor was alive when the trace began.
-// If the process itself was, or if its parent is unknown, returns the process.
+// Returns the process itself if it was alive then, or if its parent is unknown.
 Process oldest_ancestor(const TraceTasks& tasks, Process process);
 // Returns the path of the process's version 2 cgroup; empty if the trace does not contain it.
 std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns);

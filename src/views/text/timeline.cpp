@@ -132,7 +132,7 @@ std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
 std::string balance_sentence(const Balance& balance, bool in_ns, const TextStyle& style) {
   const double change = balance.last - balance.first;
   const auto explained = static_cast<double>(balance.explained);
-  const std::string by_events = fmt::format("according to the events of the trace it {}", grown(explained, style));
+  const std::string by_events = fmt::format("and according to the events of the trace, it {}", grown(explained, style));
   constexpr double kAbout = 1.05;  // values that differ by less than 5 % count as equal
   const bool is_part = change != 0 && std::abs(explained) <= kAbout * std::abs(change) &&
                        (explained == 0 || (explained < 0) == (change < 0));
