@@ -425,10 +425,10 @@ def differences(want, said, keys):
 
 
 def _may_be_unsaid(allocator, keys):
-    """The columns that may be null although they could be computed. These are the waste of allocators that do not
-    round up or that count requests in another unit. Grouped by lifetime, groups are known only later, so the peak
-    and the times of live objects may be null. The freed bytes of pages may also be null, since an allocation may be
-    freed in several parts."""
+    """The columns that may be null although they could be computed. These are the waste of allocators that do
+    not round up or that count requests in another unit. The lifetime of an allocation is known only at its end,
+    so in groups by lifetime, the peak and the times of live objects may be null. The freed bytes of pages may
+    also be null, since an allocation may be freed in several parts."""
     of_lifetimes = ('peak_bytes', 'peak_ns', 'first_ns', 'last_ns') + ('bytes_freed', 'live_bytes') * (allocator == 'pages')
     return ('bytes_wasted',) * (allocator != 'slab') + of_lifetimes * ('lifetime' in keys)
 

@@ -35,7 +35,7 @@ constexpr std::array<Quantile, 11> kTauOfWalk = {{{0.5, 0},
                                                   {0.995, 0.9333},
                                                   {0.999, 0.9667},
                                                   {0.9995, 1}}};
-// 95 % of random walks have a tau between the negative and the positive of this number.
+// The absolute value of tau is at most this number for 95 % of random walks.
 constexpr double kTauOf95Percent = 0.8667;
 
 struct Block {

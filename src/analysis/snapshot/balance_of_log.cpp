@@ -152,7 +152,7 @@ std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_
                     memory.oom->has_total_of_zones ? "oom: managed - all lines above"
                                                    : "pages RAM - pages reserved - all lines above");
   sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet),
-               "oom: pages cma reserved - free_cma, user pages too");
+               "oom: pages cma reserved - free_cma, with user pages");
   return sheet.take();
 }
 

@@ -154,7 +154,7 @@ void add_vmalloc(Sheet& sheet, const KernelMemory& memory, ByteCount total) {
     sheet.line("vmalloc", "vmalloc", used - (without_stacks ? stacks : 0),
                without_stacks ? "meminfo: VmallocUsed - KernelStack" : "meminfo: VmallocUsed");
   sheet.remark("recorder", "(kmemtrace's own BPF maps)", number_or_0(memory.recorder, "bpf_maps"),
-               "recorder: bpf_maps, in by caller");
+               "recorder: bpf_maps, part of \"by caller\"");
   sheet.line("kernel-stacks", "kernel stacks", stacks, "meminfo: KernelStack");
 }
 
@@ -211,10 +211,10 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
       std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return !zone.values.empty(); });
   sheet.last_line("unaccounted", "unaccounted memory", total,
                   has_cpu_lists ? "MemTotal - all lines above"
-                                : "MemTotal - all lines above; the CPUs' lists too, without zoneinfo");
+                                : "MemTotal - all lines above; with the CPUs' lists, as zoneinfo is missing");
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
-               "sockstat: TCP, UDP, FRAG, some of it slab");
-  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet), "meminfo: CmaTotal - CmaFree, user pages too");
+               "sockstat: TCP, UDP, FRAG, partly in slab");
+  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet), "meminfo: CmaTotal - CmaFree, with user pages");
   sheet.remark("balloon", "(given to the hypervisor)", sheet.meminfo("Balloon"),
                "meminfo: Balloon, mostly not in MemTotal");
   return sheet.take();

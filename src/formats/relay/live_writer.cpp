@@ -33,8 +33,8 @@ TraceInfo machine_of(const KernelDescription& kernel) {
   return info;
 }
 
-// Returns the type of an event's record. Empty for an array of objects of kfree_rcu(): each of them had an event
-// before.
+// Returns the type of an event's record. Empty for an array of objects of kfree_rcu(), because each of
+// these objects already had an event.
 std::optional<Type> type_of(const Event& event, const TraceTables& tables) {
   if (event.kind == EventKind::cache_alloc || event.kind == EventKind::cache_free) return Type::cache;
   if (event.kind != EventKind::bulk_free) return Type::kmalloc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table of groups as a matrix: the values of the last key become columns. An example are allocating functions by
-// freeing functions.
+// A table of groups as a matrix: the values of the last key become columns. For example, rows are allocating
+// functions, and columns are freeing functions.
 #pragma once
 
 #include <cstddef>

@@ -323,7 +323,7 @@ TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
 
 TEST_F(BpfCallPrograms, IgnoreFunctionsCalledByPrograms) {
   (*object_)->bss->made_up_flags = 0x10;
-  // Levels 2 and 3 are those of exits of functions that count interrupts.
+  // Exits of functions that count interrupts have the levels 2 and 3.
   for (const std::uint32_t level : {1u, 2u, 3u}) {
     (*object_)->bss->level_below = level;
     enter(1, kStack);
