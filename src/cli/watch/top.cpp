@@ -60,8 +60,8 @@ pauses the display. f writes the frame to a file. q ends the program.
 
 Counts and bytes are exact, because the kernel adds them up. Live bytes and stacks are estimates for the memory
 allocated since top started. The estimates are from samples, one per 256 KiB of allocated memory, which are followed
-until they are freed. A process is one row with all its threads. User memory and the page cache are not counted. The
-fourth line shows the cost of top, and missed events.
+until they are freed. "Live, 95%" is the confidence interval of the live bytes. A process is one row with all its
+threads. User memory and the page cache are not counted. The fourth line shows the cost of top, and missed events.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 

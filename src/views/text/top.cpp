@@ -21,9 +21,16 @@ std::string live_text(const std::optional<Estimate>& live, const TextStyle& styl
   return live ? say_bytes(rounded(live->value), style) : "-";
 }
 
+// Returns the confidence interval of the live bytes: "41.0 MiB to 47.2 MiB".
+std::string live_range_text(const std::optional<Estimate>& live, const TextStyle& style) {
+  return live ? fmt::format("{} to {}", say_bytes(rounded(live->low), style), say_bytes(rounded(live->high), style))
+              : "-";
+}
+
 std::string totals_text(const char* name, const TopTotals& totals, std::uint64_t interval_ns, const TextStyle& style) {
-  return fmt::format("{} {}/s, {}/s, live {}", name, say_count(per_second(totals.events_now, interval_ns), style),
-                     say_bytes(per_second(totals.bytes_now, interval_ns), style), live_text(totals.live_bytes, style));
+  return fmt::format("{} {}/s, {}/s, live {} ({})", name, say_count(per_second(totals.events_now, interval_ns), style),
+                     say_bytes(per_second(totals.bytes_now, interval_ns), style),
+                     say_bytes(rounded(totals.live_bytes.value), style), live_range_text(totals.live_bytes, style));
 }
 
 std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result, const TextStyle& style) {
@@ -42,19 +49,21 @@ std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result
   return {};
 }
 
+constexpr unsigned kImportanceOfRange = 3;  // the column with the confidence interval of live bytes
+
 // Returns a number for the importance of a column. A narrow screen first drops the columns with the largest number.
 unsigned importance_of(TopColumn column, TopColumn sorted) {
   if (column == sorted) return 0;
   switch (column) {
     case TopColumn::bytes_now: return 1;
     case TopColumn::live: return 2;
-    case TopColumn::allocated: return 3;
-    case TopColumn::events_now: return 4;
-    case TopColumn::events: return 5;
-    case TopColumn::wasted: return 6;
-    case TopColumn::failed: return 7;
+    case TopColumn::allocated: return kImportanceOfRange + 1;
+    case TopColumn::events_now: return kImportanceOfRange + 2;
+    case TopColumn::events: return kImportanceOfRange + 3;
+    case TopColumn::wasted: return kImportanceOfRange + 4;
+    case TopColumn::failed: return kImportanceOfRange + 5;
   }
-  return 8;
+  return kImportanceOfRange + 6;
 }
 
 std::string not_seen(const TopResult& result, const TextStyle& style) {
@@ -113,12 +122,16 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
     const TopColumn sorted = sorted_by(result.view, options.sort);
     const std::string mark = info.column == sorted ? "*" : "";
     table.columns.push_back({mark + std::string(info.header), false, importance_of(info.column, sorted)});
+    if (info.column == TopColumn::live) table.columns.push_back({"Live, 95%", false, kImportanceOfRange});
   }
   const std::size_t end = options.rows == 0 ? rows.size() : std::min(rows.size(), options.first + options.rows);
   for (std::size_t i = options.first; i < end; ++i) {
     TableRow line;
     line.cells.push_back(ascii(rows[i].name));
-    for (const TopColumnInfo& info : top_columns()) line.cells.push_back(cell_of(rows[i], info.column, result, style));
+    for (const TopColumnInfo& info : top_columns()) {
+      line.cells.push_back(cell_of(rows[i], info.column, result, style));
+      if (info.column == TopColumn::live) line.cells.push_back(live_range_text(rows[i].live_bytes, style));
+    }
     table.rows.push_back(std::move(line));
   }
   TextStyle plain = style;
@@ -147,8 +160,11 @@ std::vector<TopLine> top_keys() {
                                 {"  f            write the view to a file"},
                                 {"  q            quit"},
                                 {"Columns", TopLineKind::heading}};
-  for (const TopColumnInfo& column : top_columns())
+  for (const TopColumnInfo& column : top_columns()) {
     lines.push_back({fmt::format("  {:<11}  {}", column.header, column.meaning)});
+    if (column.column == TopColumn::live)
+      lines.push_back({"  Live, 95%    confidence interval of Live: the true value is in it 95 times of 100"});
+  }
   return lines;
 }
 

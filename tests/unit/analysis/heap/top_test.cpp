@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "views/json/top.hpp"
@@ -293,6 +294,24 @@ TEST(TopAccount, LiveBytesAreAtMostAllocatedBytes) {
   ASSERT_EQ(result.rows.size(), 1u);
   EXPECT_EQ(result.rows.front().live_bytes->value, kBytes);
   EXPECT_EQ(result.rows.front().live_bytes->high, kBytes);
+}
+
+TEST(TopAccount, TextShowsTheIntervalOfLiveBytes) {
+  const NoNames names;
+  TopAccount account({TopView::processes}, kBytes, names, cgroup_text);
+  account.samples().add(sample_of(12));
+  account.add_interval({site_of(12)}, 1'000'000'000);
+  TopResult result = account.result(TopView::processes);
+  ASSERT_EQ(result.rows.size(), 1u);
+  result.rows.front().live_bytes = Estimate{3 * kBytes, 2 * kBytes, 5 * kBytes};
+  result.slab.live_bytes = *result.rows.front().live_bytes;
+  TextStyle style;
+  style.raw = true;
+  const std::string text = text_top(result, names, {}, style);
+  const std::string range = fmt::format("{} B to {} B", 2 * kBytes, 5 * kBytes);
+  EXPECT_NE(text.find("Live, 95%"), std::string::npos) << text;
+  EXPECT_NE(text.find(fmt::format("live {} B ({})", 3 * kBytes, range)), std::string::npos) << text;
+  EXPECT_NE(text.find(range + " "), std::string::npos) << text;
 }
 
 }  // namespace
