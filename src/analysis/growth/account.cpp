@@ -21,6 +21,7 @@ double rise_since(const GrowthGroup& group, std::size_t step) {
 std::string account_of(const std::string& cache) {
   if (cache == "vmalloc areas") return "VmallocUsed";
   if (cache == "percpu memory") return "Percpu";
+  if (cache == kPageTables) return "PageTables";
   return cache.starts_with("pages") ? std::string(kUnaccounted) : cache;
 }
 

@@ -127,6 +127,7 @@ PageOwner find_page_owner(std::vector<std::string>& stack) {
   const PageUse use = page_use_of(stack);
   const PageOwner owner{.is_vmalloc = use == PageUse::vmalloc || use == PageUse::task_stack,
                         .is_slab = use == PageUse::slab || use == PageUse::reclaimable_slab,
+                        .is_page_table = use == PageUse::page_table,
                         .excluded = use == PageUse::page_table || use == PageUse::page_cache || use == PageUse::user};
   static const WrapperList wrappers = WrapperList::built_in();
   const auto owns = wrappers.caller(stack);
@@ -152,7 +153,7 @@ std::map<ClusterKey, GrowthCluster> clusters_of(const GrowthSeen* samples, Growt
 }
 
 bool is_slab_cache(const std::string& cache) {
-  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas";
+  return !cache.starts_with("pages") && cache != "percpu memory" && cache != "vmalloc areas" && cache != kPageTables;
 }
 
 std::vector<double> sum_of(const std::vector<const GrowthGroup*>& groups, std::size_t steps) {

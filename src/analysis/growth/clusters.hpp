@@ -37,8 +37,9 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack);
 // allocator's own frames from the stack.
 struct PageOwner {
   bool is_vmalloc = false;
-  bool is_slab = false;   // a page of a slab; its memory is counted as slab objects
-  bool excluded = false;  // page tables of processes, or page cache
+  bool is_slab = false;        // a page of a slab; its memory is counted as slab objects
+  bool is_page_table = false;  // a page table of a process
+  bool excluded = false;       // page tables of processes, or page cache
 };
 PageOwner find_page_owner(std::vector<std::string>& stack);
 

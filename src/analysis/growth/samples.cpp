@@ -172,6 +172,7 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
         continue;
       }
       if (owner.is_vmalloc) group.cache = "vmalloc areas";
+      if (owner.is_page_table) group.cache = kPageTables;
       group.excluded = owner.excluded;
     } else {
       group.excluded = unseen.contains(place_of(from)) || is_not_judged(group.cache, group.stack.front(), version);
@@ -188,6 +189,16 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     for (const double one : changes) group.live.push_back(live += one);
   }
   return seen;
+}
+
+void include_page_tables(const std::function<bool(std::uint32_t)>& has_too_many, GrowthSeen& seen) {
+  std::map<std::uint32_t, bool> processes;
+  for (GrowthGroup& group : seen.groups) {
+    if (group.cache != kPageTables || group.process == 0) continue;
+    const auto [known, is_new] = processes.try_emplace(group.process, false);
+    if (is_new) known->second = has_too_many(group.process);
+    if (known->second) group.excluded = false;
+  }
 }
 
 }  // namespace kmt

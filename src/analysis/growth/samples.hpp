@@ -100,4 +100,8 @@ class SampleGrowth {
   std::unordered_map<std::uint64_t, Live> live_;  // by pointer
 };
 
+// Includes the page tables of processes for which `has_too_many` returns true. Other page tables stay excluded, because
+// they grow with the memory of their process.
+void include_page_tables(const std::function<bool(std::uint32_t process)>& has_too_many, GrowthSeen& seen);
+
 }  // namespace kmt

@@ -68,6 +68,7 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   const PageOwner owner = find_page_owner(group.stack);
   if (owner.is_slab) return std::nullopt;
   if (owner.is_vmalloc) group.cache = "vmalloc areas";
+  if (owner.is_page_table) group.cache = kPageTables;
   group.excluded = group.excluded || owner.excluded;
   return group;
 }

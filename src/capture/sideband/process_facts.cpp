@@ -84,6 +84,20 @@ std::map<std::uint32_t, bool> running_processes(std::uint64_t begin_ns, const st
   return running;
 }
 
+ProcessMemory memory_of_process(std::uint32_t process, const std::string& proc) {
+  const std::string status = try_read_file(fmt::format("{}/{}/status", proc, process)).value_or("");
+  ProcessMemory memory;
+  for (const std::string_view line : split(status, '\n')) {
+    const std::string_view name = line.substr(0, line.find(':'));
+    const bool is_user = name == "VmRSS" || name == "VmSwap";
+    if (!is_user && name != "VmPTE") continue;
+    const std::size_t number = std::min(line.find_first_of("0123456789"), line.size());
+    const std::uint64_t bytes = 1024 * parse_leading<std::uint64_t>(line.substr(number)).value_or(0);  // "812 kB"
+    (is_user ? memory.user_bytes : memory.page_table_bytes) += bytes;
+  }
+  return memory;
+}
+
 std::string list_32_bit_processes(const std::string& proc) {
   std::string list;
   for (const std::string& pid : names_in(proc)) {

@@ -32,6 +32,14 @@ std::vector<pid_t> threads_of(std::string_view process);
 // (CLOCK_BOOTTIME).
 std::map<std::uint32_t, bool> running_processes(std::uint64_t begin_ns, const std::string& proc = "/proc");
 
+// The memory of a process according to /proc/PID/status.
+struct ProcessMemory {
+  std::uint64_t user_bytes = 0;  // VmRSS and VmSwap; does not include the zero page
+  std::uint64_t page_table_bytes = 0;
+};
+// Both numbers are 0 if the process has ended.
+ProcessMemory memory_of_process(std::uint32_t process, const std::string& proc = "/proc");
+
 // Returns the name of a process, such as "bash". Empty if the process has ended.
 std::string name_of_process(std::uint32_t process, const std::string& proc = "/proc");
 

@@ -76,15 +76,16 @@ other sources, and the page reports this. The budget is at least 2.4 s of CPU ti
 4 % of 30 s, 2 % of a minute, and at most 1 % of two minutes or more. `--dry-run` shows the share on this machine.
 
 Growth is confirmed under three conditions. The growth is steadier than random fluctuation. Samples from before the
-recording, or the kernel's own counters, show it too. Neither of these sources contradicts it. Reclaimable memory
-(dentries, inodes, page cache), user memory and page tables are not judged.
+recording, or the kernel's own counters, show it too. Neither of these sources contradicts it. If one condition is not
+met, the first sentence says "Unsure". Reclaimable memory (dentries, inodes, page cache) and user memory are not judged.
+Page tables are judged if they are larger than a tenth of the memory of their process.
 
 An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the kernel's
 counters decide what is recorded. Without tracefs, there are only samples. Without both, the report shows which caches
 grow, but not which code or process makes them grow.
 
 Exit status:
-  0  no confirmed growth
+  0  no confirmed growth, though some may be unsure
   1  confirmed growth, whether its call site was found or not
   2  wrong usage, or a file cannot be read or written
   3  not permitted to read or write a file

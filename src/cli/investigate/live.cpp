@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/growth/narrowing.hpp"
+#include "analysis/growth/samples.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -64,6 +65,15 @@ struct NarrowedRecording {
   UnseenSource why_none;  // reason why the growing memory is not recorded
 };
 
+// True if the memory of a process does not explain the size of its page tables. A mapping that is used completely needs
+// tables of 1/512 of its size. In small processes, the tables are up to a tenth of the memory. Chosen by judgement.
+bool has_too_many_page_tables(std::uint32_t process) {
+  constexpr std::uint64_t kMostTimes = 10;
+  constexpr std::uint64_t kLeastBytes = 1 << 20;
+  const ProcessMemory memory = memory_of_process(process);
+  return memory.page_table_bytes >= kLeastBytes && memory.page_table_bytes > memory.user_bytes / kMostTimes;
+}
+
 class Watch {
  public:
   Watch(const LiveInvestigation& request, const InvestigationPlan& plan, const InterruptGuard& interrupt)
@@ -95,20 +105,7 @@ class Watch {
       if (is_spent && !std::exchange(was_spent_, true)) look = std::min(look, seconds());
       if (!plan_.trace || recording_.began || seconds() < look || look > kLastLook * request_.seconds) continue;
       look = seconds() + request_.seconds / 10;
-      const bool is_last = look > kLastLook * request_.seconds;
-      const Narrowing wanted = narrow(evidence());
-      Narrowing narrowing = what_can_be_recorded(wanted);
-      if (narrowing.empty() && !recording_.began && is_last && (was_spent_ || !samples_.are_drawn())) {
-        recording_.is_brief = true;
-        narrowing = what_can_be_recorded(wanted);
-      }
-      if (!narrowing.empty()) record_narrowed(narrowing);
-      // Ends sampling to save CPU time. If memory starts to grow later, the kernel's counters show the growth, and a
-      // brief recording can show its cause.
-      if (samples_.are_drawn() && !recording_.began && was_spent_ && !is_last) {
-        end_samples_early(", except the part reserved for an exact recording of later growth");
-        saw_no_growth_ = wanted.empty();
-      }
+      record_if_something_grows(look > kLastLook * request_.seconds);
     }
     turn();
     progress_.clear();
@@ -116,6 +113,7 @@ class Watch {
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     last.running = running_processes(begin_boot_ns_);
+    if (last.samples) include_page_tables(has_too_many_page_tables, *last.samples);
     watched_.evidence = std::move(last);
     if (samples_.are_drawn()) {
       end_samples();
@@ -237,6 +235,8 @@ class Watch {
   double cpu_to_record(const Narrowing& narrowing) const;
   bool needs_stacks(const Narrowing& narrowing) const;
   double events_per_s(const Narrowing& narrowing) const;
+  // Starts a recording if something may grow and the CPU budget is sufficient. `is_last`: this is the last attempt.
+  void record_if_something_grows(bool is_last);
   void record_narrowed(const Narrowing& narrowing);
   // Returns the minimum duration in seconds of a recording that can show growth.
   double shortest_recording() const {
@@ -325,6 +325,22 @@ void Watch::say_why_so_short(double recorded_seconds) {
                    tells ? fmt::format("{:.1f} s early, because the CPU budget was used", request_.seconds - seconds())
                          : "too early to distinguish growth from long lifetimes"),
        "raise --cpu"});
+}
+
+void Watch::record_if_something_grows(bool is_last) {
+  const Narrowing wanted = narrow(evidence());
+  Narrowing narrowing = what_can_be_recorded(wanted);
+  if (narrowing.empty() && is_last && (was_spent_ || !samples_.are_drawn())) {
+    recording_.is_brief = true;
+    narrowing = what_can_be_recorded(wanted);
+  }
+  if (!narrowing.empty()) record_narrowed(narrowing);
+  // Ends sampling to save CPU time. If memory starts to grow later, the kernel's counters show the growth, and a brief
+  // recording can show its cause.
+  if (samples_.are_drawn() && !recording_.began && was_spent_ && !is_last) {
+    end_samples_early(", except the part reserved for an exact recording of later growth");
+    saw_no_growth_ = wanted.empty();
+  }
 }
 
 void Watch::record_narrowed(const Narrowing& narrowing) {

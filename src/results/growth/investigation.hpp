@@ -59,6 +59,9 @@ std::string objects_name(std::uint64_t bytes);
 inline constexpr std::string_view kPagesOfOrder = "pages of order ";
 std::string pages_name(std::uint64_t order);
 
+// Page tables of processes have this name instead of a cache name.
+inline constexpr std::string_view kPageTables = "page tables";
+
 // The event filter with which the kernel restricts an exact recording to memory that may grow.
 struct Narrowing {
   std::vector<std::string> caches;   // names of caches, for events of kmem_cache_alloc
@@ -240,6 +243,7 @@ struct GrowthFinding {
   // Estimated growth in caches that were not recorded. It is not part of the recorded growth.
   double unrecorded_bytes_per_s = 0;
 
+  bool has(ReasonKind kind) const;
   bool all_processes_ended() const { return process_count > 0 && ended_processes == process_count; }
   // True if no single process stands for the finding: all have ended, or none has half of the memory.
   bool is_of_many_processes() const;
@@ -310,6 +314,11 @@ struct Conclusion {
   Coverage coverage;
   double least_seconds = 0;
   std::size_t sure_findings = 0;
+  // If the verdict is no_growth: number of findings that may be growth, and the index of the first of them.
+  std::size_t unsure_findings = 0;
+  std::optional<std::size_t> unsure;
+  // If the verdict is no_growth: index of the first finding whose memory is freed as fast as it is allocated.
+  std::optional<std::size_t> steady;
   // The state that decides the verdict if no finding is sure; it may grow more slowly than the threshold.
   State state;
   bool followed_briefly = false;    // allocations were observed only in a part of the time

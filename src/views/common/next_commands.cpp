@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "results/series/thresholds.hpp"
+
 namespace kmt {
 
 namespace {
@@ -33,6 +35,9 @@ std::string what_is_held(const GrowthFinding& finding) {
   const auto running = std::ranges::find_if(
       finding.processes, [](const FindingProcess& process) { return process.process != 0 && !process.ended; });
   const auto enters = [&](std::string_view call) { return finding.entry.find(call) != std::string::npos; };
+  if (!finding.caches.empty() && finding.caches.front().name == kPageTables)
+    return running == finding.processes.end() ? ""
+                                              : fmt::format("grep -E 'VmPTE|VmRSS' /proc/{}/status", running->process);
   if (enters("sys_add_key") || enters("sys_request_key") || enters("sys_keyctl")) return "cat /proc/keys";
   for (const char* const call : {"mount", "fsconfig", "fsopen"})
     if (enters(call)) return "tail /proc/mounts";
@@ -61,8 +66,10 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
   if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
   if (!result.by_root && !result.all_permitted) return;
   const std::string sudo = result.by_root ? "" : "sudo ";
-  const bool is_half_covered = result.conclusion.unclear == Unclear::half_covered && result.complete;
-  if ((result.conclusion.verdict == GrowthVerdict::grows || is_half_covered) && judgement.seen_seconds > 0)
+  // Samples or the recording ended early, because the CPU budget was used.
+  const bool ended_early = result.complete && result.conclusion.coverage.by_allocations &&
+                           result.conclusion.coverage.share() < kThresholds.ended_early;
+  if ((result.conclusion.verdict == GrowthVerdict::grows || ended_early) && judgement.seen_seconds > 0)
     commands.push_back(sudo + "kmemtrace investigate --cpu 20");  // a larger CPU budget allows more sources
   if (judgement.saw_allocations || judgement.saw_caches || !result.complete)
     commands.push_back(

@@ -339,5 +339,13 @@ TEST_F(InvestigateCopies, Version1NamesTheMemoryCgroup) {
   EXPECT_EQ(memory_cgroup_of(9, folder_), "");
 }
 
+TEST_F(InvestigateCopies, PageTablesOfAProcessAreKnown) {
+  write("7/status", "Name:\tVmRSS: 9 kB\nVmRSS:\t    1024 kB\nVmPTE:\t      48 kB\nVmSwap:\t       8 kB\n");
+  const ProcessMemory memory = memory_of_process(7, folder_);
+  EXPECT_EQ(memory.user_bytes, 1032u << 10);
+  EXPECT_EQ(memory.page_table_bytes, 48u << 10);
+  EXPECT_EQ(memory_of_process(8, folder_).user_bytes, 0u);
+}
+
 }  // namespace
 }  // namespace kmt

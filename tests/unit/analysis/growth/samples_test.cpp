@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/growth/account.hpp"
+#include "analysis/growth/clusters.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/narrowing.hpp"
 #include "views/common/unseen_sources.hpp"
@@ -224,6 +226,24 @@ TEST(SampleGrowth, ReportsLosses) {
   EXPECT_EQ(unseen[0].what, "7 samples");
   EXPECT_EQ(unseen[1].what, "3 ends of samples");
   EXPECT_EQ(unseen[2].what, "2 samples");
+}
+
+TEST(SampleGrowth, PageTablesCountIfMemoryDoesNotExplainThem) {
+  GrowthSeen seen;
+  for (const std::uint32_t process : {7u, 8u}) {
+    GrowthGroup& group = seen.groups.emplace_back();
+    group.cache = kPageTables;
+    group.process = process;
+    group.excluded = true;
+  }
+  seen.groups.push_back(seen.groups.front());
+  seen.groups.back().cache = "pages of order 0";  // user memory
+  include_page_tables([](std::uint32_t process) { return process == 7; }, seen);
+  EXPECT_FALSE(seen.groups[0].excluded);
+  EXPECT_TRUE(seen.groups[1].excluded);
+  EXPECT_TRUE(seen.groups[2].excluded);
+  EXPECT_FALSE(is_slab_cache(std::string(kPageTables)));
+  EXPECT_EQ(account_of(std::string(kPageTables)), "PageTables");
 }
 
 }  // namespace
