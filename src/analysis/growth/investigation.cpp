@@ -35,6 +35,7 @@ class Judge {
     judgement.threshold_bytes_per_s = evidence_.threshold_bytes_per_s;
     judgement.states = account_.growth();
     mark_reclaimable(judgement.states);
+    compare_sum_with_caches(judgement.states);
     const auto clusters = clusters_of(evidence_.samples ? &*evidence_.samples : nullptr, trace_ ? &*trace_ : nullptr);
     judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
@@ -55,6 +56,8 @@ class Judge {
   // Marks caches whose growth follows reclaimable memory, such as the accounting data of dentry slabs. Marks SUnreclaim
   // if such caches make up most of its growth.
   void mark_reclaimable(std::vector<StateGrowth>& states) const;
+  // Growth of SUnreclaim is not confirmed if the caches that it sums up do not grow as much.
+  void compare_sum_with_caches(std::vector<StateGrowth>& states) const;
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
@@ -104,6 +107,21 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
         state.late.reset();
       }
   }
+}
+
+void Judge::compare_sum_with_caches(std::vector<StateGrowth>& states) const {
+  const auto sum = std::ranges::find(states, "SUnreclaim", &StateGrowth::name);
+  if (sum == states.end() || std::ranges::none_of(account_.states(), &StateSeries::cache)) return;
+  const auto rate_of = [](const StateGrowth& state) {
+    if (state.late) return state.late->bytes_per_s;
+    return state.above ? state.trend.bytes_per_s : 0;
+  };
+  double rates = 0;
+  for (const StateGrowth& state : states)
+    if (state.cache && !state.reclaimable && !state.is_recorders) rates += rate_of(state);
+  if (rates >= kThresholds.much_explained * rate_of(*sum)) return;
+  sum->sure = false;
+  sum->late.reset();
 }
 
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {

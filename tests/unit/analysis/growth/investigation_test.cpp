@@ -305,14 +305,14 @@ TEST(Investigation, RecordingsWithoutStacksUseThoseOfSamples) {
 // For a third of the time, the kernel's counters were not read, because the recording was being set up.
 TEST(Investigation, UnevenTimesOfStatesDoNotHideSteadyGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(9);
-  MemorySeries series = cache_series("SUnreclaim", steady);
+  MemorySeries series = cache_series("VmallocUsed", steady);
   series.source = MemorySource::meminfo;
   const std::size_t third = series.points.size() / 3;
   series.points.erase(series.points.begin() + static_cast<std::ptrdiff_t>(third),
                       series.points.begin() + static_cast<std::ptrdiff_t>(2 * third));
   evidence.states.push_back(series);
   const std::vector<StateGrowth> states = judge(evidence).states;
-  const auto found = std::ranges::find(states, "SUnreclaim", &StateGrowth::name);
+  const auto found = std::ranges::find(states, "VmallocUsed", &StateGrowth::name);
   ASSERT_NE(found, states.end());
   EXPECT_TRUE(found->sure);
 }
