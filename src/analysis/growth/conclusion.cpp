@@ -151,6 +151,16 @@ std::optional<Unclear> why_unclear(const InvestigationResult& result, State& sta
   return result.cut_short.empty() ? Unclear::only_sums : Unclear::cut_short;
 }
 
+// Counts the findings that may be growth. The kernel's counters show that the other findings are a steady state.
+void add_unsure(const std::vector<GrowthFinding>& findings, Conclusion& conclusion) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const bool is_steady = findings[i].has(ReasonKind::account_does_not_grow);
+    if (!is_steady) ++conclusion.unsure_findings;
+    std::optional<std::size_t>& first = is_steady ? conclusion.steady : conclusion.unsure;
+    if (!first) first = i;
+  }
+}
+
 }  // namespace
 
 Conclusion conclude(const InvestigationResult& result) {
@@ -183,6 +193,7 @@ Conclusion conclude(const InvestigationResult& result) {
     return conclusion;
   }
   conclusion.verdict = GrowthVerdict::no_growth;
+  add_unsure(judgement.findings, conclusion);
   conclusion.state = find_state(judgement.states, [](const StateGrowth& one) { return one.slow; });
   return conclusion;
 }

@@ -19,7 +19,7 @@ Rise rise_of(std::span<const double> values, double seconds_between, double thre
   const bool is_even = rise.trend.evenness >= needed_evenness(judged);
   rise.above = is_large && rises_above(rise.trend, threshold);
   rise.sure = rise.above && is_even;
-  rise.slow = is_large && is_even && !rise.above && rises_above(rise.trend, 0);
+  rise.slow = is_large && is_even && rise.trend.bytes_per_s <= threshold && rises_above(rise.trend, 0);
   return rise;
 }
 

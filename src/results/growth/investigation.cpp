@@ -52,6 +52,10 @@ std::string with_merged(const std::string& name, const std::vector<std::string>&
                      merged_with.size() > kMost ? fmt::format(" and {} more", merged_with.size() - kMost) : "");
 }
 
+bool GrowthFinding::has(ReasonKind kind) const {
+  return std::ranges::find(reasons, kind, &Reason::kind) != reasons.end();
+}
+
 bool GrowthFinding::is_of_many_processes() const {
   return process_count > 1 && (all_processes_ended() || 2 * processes.front().bytes < bytes);
 }

@@ -95,18 +95,34 @@ std::string other_growth_text(const Conclusion& conclusion, const std::vector<St
   return out;
 }
 
+// Returns a sentence about findings that may be growth. Empty if there are none.
+std::string unsure_text(const InvestigationResult& result) {
+  const Conclusion& conclusion = result.conclusion;
+  if (!conclusion.unsure) return {};
+  const std::size_t more = conclusion.unsure_findings - 1;
+  return fmt::format(" Unsure: {}{}. A longer investigation can decide.",
+                     cause_words(result.judgement.findings[*conclusion.unsure]),
+                     more > 0 ? fmt::format("; {} more below", more) : "");
+}
+
 // Returns the sentence for the case that nothing grows faster than the threshold. Slower growth may be confirmed.
 std::string no_growth_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
-  if (!result.conclusion.state)
-    return (judgement.may_grow() ? "No confirmed growth. Possible growth is below."
-                                 : "No growth: nothing rose more than random allocations and frees can explain.") +
+  const Conclusion& conclusion = result.conclusion;
+  const std::string unsure = unsure_text(result);
+  if (conclusion.state) {
+    const StateGrowth& slow = judgement.states[*conclusion.state];
+    return fmt::format(
+        "No confirmed growth above --threshold, {} an hour.{} Below it, growth is confirmed for {}: {} an hour, {}.",
+        bytes_text(3600 * judgement.threshold_bytes_per_s), unsure, name_in_words(slow),
+        bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
+  }
+  if (!unsure.empty()) return "No confirmed growth." + unsure + coverage_text(result);
+  if (conclusion.steady)
+    return fmt::format("No growth: the kernel's own counters do not grow. As much is freed as allocated here: {}.",
+                       cause_words(judgement.findings[*conclusion.steady])) +
            coverage_text(result);
-  const StateGrowth& slow = judgement.states[*result.conclusion.state];
-  return fmt::format(
-      "No confirmed growth above --threshold, {} an hour.{} Below it, growth is confirmed for {}: {} an hour, {}.",
-      bytes_text(3600 * judgement.threshold_bytes_per_s), judgement.may_grow() ? " Possible growth is below." : "",
-      name_in_words(slow), bytes_text(3600 * slow.trend.bytes_per_s), from_to(slow));
+  return "No growth: nothing rose more than random allocations and frees can explain." + coverage_text(result);
 }
 
 // Returns the reason why the trace does not show whether anything grows.

@@ -208,6 +208,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["verdict"] = id_of(result.conclusion.verdict);
   json["coverage"] = to_json(result.conclusion.coverage);
   json["words"] = printable(conclusion_words(result));
+  json["unsure"] = result.conclusion.unsure_findings;
   json["found"] = result.conclusion.verdict == GrowthVerdict::grows;
   json["findings"] = rows(result.judgement.findings);
   json["states"] = rows(result.judgement.states);

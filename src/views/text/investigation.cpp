@@ -190,17 +190,16 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
                {"From", false, 2},
                {"To", false, 2},
                {"Change"},
-               {"Rate", false, 1},
+               {"Steady rate", false, 1},
                {"Explained"},
                {"", true, 1}},
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= detail.states || state.last <= state.first) break;
-    // If memory jumps late, the trend can be negative. In this case, shows the mean rate.
-    const double rate = state.bytes_per_s() > 0 ? state.bytes_per_s() : state.mean_bytes_per_s();
+    const double rate = state.bytes_per_s();  // not above 0 if the memory rose in a jump
     table.rows.push_back(
         {{state.name == kUnaccounted ? "unaccounted memory" : ascii(state.shown_name()), size_text(state.first, style),
-          size_text(state.last, style), change_text(state.last - state.first, style), say_growth(rate),
+          size_text(state.last, style), change_text(state.last - state.first, style), rate > 0 ? say_growth(rate) : "-",
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
           state.sure           ? "confirmed"
           : state.is_recorders ? "memory for kmemtrace's recording"
@@ -209,12 +208,10 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
                                : ""}});
   }
   if (table.rows.empty()) return {};
-  std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style);
+  std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style) +
+                    hanging("  ", "Change: last value minus first. Steady rate: without jumps.", style);
   if (!detail.explains) return out;
-  out += hanging("  ",
-                 "Change: last value minus first. Rate: the steady part of the growth, without jumps. Caches count "
-                 "objects in use; `kmemtrace diff` counts whole slabs.",
-                 style);
+  out += hanging("  ", "Caches count objects in use; `kmemtrace diff` counts whole slabs.", style);
   if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.explained_bytes_per_s > 0; }))
     out += hanging("  ",
                    "Explained: share of the growth that sure and likely findings explain, with all their caches. "

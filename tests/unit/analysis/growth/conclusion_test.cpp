@@ -9,6 +9,8 @@
 
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
+#include "analysis/growth/states.hpp"
+#include "analysis/series/trend.hpp"
 #include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
 #include "views/common/next_commands.hpp"
@@ -181,6 +183,57 @@ TEST(Conclusion, ReportsSteadyGrowthBelowTheThreshold) {
   evidence.threshold_bytes_per_s = 50;
   result.judgement = judge(evidence);
   EXPECT_EQ(conclude(result).verdict, GrowthVerdict::grows);
+}
+
+// A counter that may grow faster than the threshold is not called slow.
+TEST(Conclusion, FastGrowthIsNotReportedAsSlow) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 23;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
+  MemorySeries& uneven = evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "filp", {}});
+  for (std::uint64_t i = 0; i < 24; ++i)  // nearly flat in the first half
+    uneven.points.push_back({i * 1'000'000'000, 1e6 + (i < 12 ? 200.0 * static_cast<double>(i)
+                                                              : 2'400 + 4'000 * static_cast<double>(i - 12))});
+  const Trend trend = trend_of(state_series(evidence.states).front().values, 1);
+  ASSERT_GT(trend.bytes_per_s, evidence.threshold_bytes_per_s);
+  const planted::Concluded conclusion = planted::concluded(judged(evidence, evidence.seconds));
+  EXPECT_EQ(conclusion.words.find("Below it"), std::string::npos) << conclusion.words;
+}
+
+GrowthFinding weak_finding(ReasonKind reason) {
+  GrowthFinding finding;
+  finding.function = "do_eventfd";
+  finding.task = "steady";
+  finding.processes = {{"steady", 7, "", 1, 1e6}};
+  finding.process_count = 1;
+  finding.trend.bytes_per_s = 20'480;
+  finding.bytes = 1e6;
+  finding.reasons = {{reason, Ground::account}};
+  return finding;
+}
+
+// The first sentence must agree with the findings below it.
+TEST(Conclusion, NamesGrowthThatIsNotConfirmed) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 40;
+  evidence.samples = steadily(160, "filp");
+  evidence.samples->groups.clear();
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 80));
+  for (MemorySeriesPoint& point : evidence.states.back().points) point.value = 1e6;
+  InvestigationResult result = judged(evidence, 40);
+  EXPECT_EQ(planted::concluded(result).words.find("No growth: nothing rose"), 0u);
+  result.judgement.findings = {weak_finding(ReasonKind::too_slow_or_short)};
+  const planted::Concluded unsure = planted::concluded(result);
+  EXPECT_EQ(unsure.verdict, GrowthVerdict::no_growth);
+  EXPECT_NE(unsure.words.find("Unsure: 20.0 KiB/s in do_eventfd, by steady (pid 7)."), std::string::npos)
+      << unsure.words;
+  result.judgement.findings = {weak_finding(ReasonKind::account_does_not_grow)};
+  const planted::Concluded freed = planted::concluded(result);
+  EXPECT_EQ(freed.words.find("No growth: "), 0u) << freed.words;
+  EXPECT_NE(freed.words.find("freed as allocated here: 20.0 KiB/s in do_eventfd, by steady (pid 7)."),
+            std::string::npos)
+      << freed.words;
+  EXPECT_EQ(conclude(result).unsure_findings, 0u);
 }
 
 // Samples of 16 KiB each, from `begin` on. At that time, another task allocates half as much in a single step.
