@@ -138,7 +138,33 @@ std::optional<Line> parse_partial(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+// Parses "0.000 kmem:kmalloc:call_site=… ptr=…" or "0.000 (         ): kmem:…" from perf trace before Linux 5.0.
+std::optional<Line> parse_old_perf_trace(std::string_view text) {
+  constexpr std::string_view kSystem = "kmem:";
+  const std::size_t at = text.find(kSystem);
+  if (at == text.npos) return std::nullopt;
+  const std::size_t colon = text.find(':', at + kSystem.size());
+  if (colon == text.npos) return std::nullopt;
+  const std::string_view time = trim(text.substr(0, std::min(at, text.find('('))));
+  const auto since = parse_milliseconds(fmt::format("{}ms", time));
+  Line line;
+  line.has_cpu = false;
+  line.system = "kmem";
+  line.event = text.substr(at + kSystem.size(), colon - at - kSystem.size());
+  line.fields = trim(text.substr(colon + 1));
+  const bool has_wrapper = std::ranges::count(line.fields, ')') > std::ranges::count(line.fields, '(');
+  if (has_wrapper && line.fields.ends_with(')')) line.fields.remove_suffix(1);
+  if (!since || !is_word(line.event) || !is_whole_memory_event(line)) return std::nullopt;
+  line.time = *since;
+  return line;
+}
+
+}  // namespace
+
 std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields) {
+  if (const auto old = parse_old_perf_trace(text)) return old;
   const std::size_t open = text.find('(', text.find("kmem:") == text.npos ? text.size() : text.find("kmem:"));
   if (open == text.npos || !text.ends_with(')')) return std::nullopt;
   std::string_view before = text.substr(0, open);

@@ -139,6 +139,7 @@ TEST(TextForms, OtherProgramsAndOptions) {
                     "bytes_req: 60, bytes_alloc: 64, gfp_flags: 3264, node: 4294967295)\n"),
         std::string("     0.052 bash/812 kmem:kmalloc(call_site: -2124952363, ptr: 0xffff888001234500, "
                     "bytes_req: 60, bytes_alloc: 64, gfp_flags: 3264, node: 4294967295)\n"),
+        "     0.052 kmem:kmalloc:" + kFields + "\n", "     0.052 (         ): kmem:kmalloc:" + kFields + ")\n",
         kHead + "\x1B[01;31m\x1B[Kkmalloc\x1B[m\x1B[K: " + kFields + "\r\r\n"})
     expect_allocation(read(text), text);
 }
