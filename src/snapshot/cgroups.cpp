@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses memory.stat of every cgroup. For cgroup v1, also parses memory.kmem.usage_in_bytes.
+// Parses memory.stat and cgroup.stat of every cgroup. For cgroup v1, parses memory.kmem.usage_in_bytes instead of
+// cgroup.stat.
 #include <unordered_map>
 
 #include "base/words.hpp"
@@ -9,6 +10,7 @@ namespace kmt {
 
 void parse_cgroups(std::string_view text, KernelMemory& memory) {
   constexpr std::string_view kStat = "/memory.stat:";
+  constexpr std::string_view kCounts = "/cgroup.stat:";
   constexpr std::string_view kKernel = "/memory.kmem.usage_in_bytes:";
   // Key: path of a cgroup, as a view of `text`. Value: index in memory.cgroups.
   std::unordered_map<std::string_view, std::size_t> known;
@@ -17,9 +19,14 @@ void parse_cgroups(std::string_view text, KernelMemory& memory) {
     // A cgroup's name may contain "/memory.kmem.usage_in_bytes:", so check that a number follows.
     std::size_t at = line.rfind(kKernel);
     const bool is_kernel = at != std::string_view::npos && whole_number(line.substr(at + kKernel.size())).has_value();
-    if (!is_kernel) at = line.rfind(kStat);
-    if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
-    Words words(line.substr(at + (is_kernel ? kKernel : kStat).size()));
+    std::string_view file = kKernel;
+    for (const std::string_view other : {kStat, kCounts})
+      if (const std::size_t found = line.rfind(other); !is_kernel && found != std::string_view::npos) {
+        at = found;
+        file = other;
+      }
+    if (at == std::string_view::npos || (file == kKernel && !is_kernel)) return keep_unknown("cgroups", line, memory);
+    Words words(line.substr(at + file.size()));
     const std::string_view name = is_kernel ? "kmem.usage_in_bytes" : words.next();
     const auto value = whole_number(words.next(), UINT64_MAX);  // a memory limit may be UINT64_MAX
     if (name.empty() || !value || !words.empty()) return keep_unknown("cgroups", line, memory);

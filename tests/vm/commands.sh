@@ -25,6 +25,20 @@ END
 run list kmemtrace list
 run snapshot kmemtrace snapshot --json --limit 0
 run snapshot-file kmemtrace snapshot -o snapshot.kmt
+# The kernel keeps each of these cgroups until the pages of its file are freed.
+jobs=/sys/fs/cgroup/jobs
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $jobs
+echo +memory >$jobs/cgroup.subtree_control
+for job in $(seq 30); do
+  mkdir $jobs/"$job"
+  sh -c "echo \$\$ >$jobs/$job/cgroup.procs; exec dd if=/dev/zero of=/tmp/job-$job bs=64k count=1" 2>/dev/null
+  rmdir $jobs/"$job"
+done
+cat $jobs/cgroup.stat >jobs.stat
+run snapshot-dying kmemtrace snapshot --json --limit 0
+run snapshot-dying-text kmemtrace snapshot --limit 0
+rm /tmp/job-*
 run record kmemtrace record -o trace.kmt -- sh /tmp/workload
 # The test compares this trace with events of tracepoints only.
 run record-dat kmemtrace record --no-probes -o trace.dat -- sh /tmp/workload

@@ -11,6 +11,7 @@
 
 #include "analysis/snapshot/amounts.hpp"
 #include "analysis/snapshot/balance_sheet.hpp"
+#include "analysis/snapshot/dying_cgroups.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -154,6 +155,7 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   result.total = number_or_0(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   add_bytes(result.caches, result.memory.slab_allocations);
+  result.dying_cgroups = dying_cgroups(result.memory.cgroups);
   result.sheet = result.memory.oom ? balance_of_log(result.memory, result.total)
                                    : balance_sheet(result.memory, result.caches, result.total);
   return result;

@@ -55,11 +55,25 @@ struct SlabCacheUse {
 // alloc_traces uses it. The pointers and names point into `caches`.
 std::unordered_map<std::string_view, const SlabCacheUse*> caches_by_name(const std::vector<SlabCacheUse>& caches);
 
+// Removed cgroups that still hold memory, below a cgroup that still exists. Their memory includes the cgroup's own
+// memory, so the amounts are upper bounds. Empty: unknown.
+struct DyingCgroups {
+  std::string below;  // path of the cgroup that still exists
+  std::uint64_t count = 0;
+  std::optional<std::uint64_t> existing;  // number of cgroups below it that still exist
+  std::optional<std::uint64_t> kernel_bytes;
+  std::optional<std::uint64_t> slab_bytes;
+  std::optional<std::uint64_t> percpu_bytes;
+  std::optional<std::uint64_t> file_bytes;
+  std::optional<std::uint64_t> anonymous_bytes;
+};
+
 struct SnapshotResult {
   KernelMemory memory;
   std::uint64_t total = 0;  // MemTotal
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
+  std::vector<DyingCgroups> dying_cgroups;  // largest number first
   std::vector<std::string> files;  // only for copied files: names of the files that were read
   std::string log;                 // only for copied files: name of the file with reports of OOM kills
   std::size_t log_reports = 0;     // number of reports in `log`

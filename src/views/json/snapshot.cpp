@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/json/snapshot.hpp"
 
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
@@ -118,6 +119,19 @@ Json to_json(const CgroupMemory& cgroup) {
   return json;
 }
 
+Json to_json(const DyingCgroups& dying) {
+  Json json = Json::object();
+  json["below"] = printable(dying.below);
+  json["count"] = dying.count;
+  json["existing"] = number_or_null(dying.existing);
+  json["kernel_bytes"] = number_or_null(dying.kernel_bytes);
+  json["slab_bytes"] = number_or_null(dying.slab_bytes);
+  json["percpu_bytes"] = number_or_null(dying.percpu_bytes);
+  json["file_bytes"] = number_or_null(dying.file_bytes);
+  json["anonymous_bytes"] = number_or_null(dying.anonymous_bytes);
+  return json;
+}
+
 Json to_json(const MemoryZone& zone) {
   Json json = Json::object();
   json["node"] = zone.node;
@@ -192,6 +206,10 @@ void append_tables(Json& json, const SnapshotResult& result, const SnapshotOptio
   json["cgroups_total"] = memory.cgroups.size();
   json["cgroups"] = Json::array();
   for (const CgroupMemory* cgroup : shown_cgroups(result, options)) json["cgroups"].push_back(to_json(*cgroup));
+  json["dying_cgroups_total"] = result.dying_cgroups.size();
+  json["dying_cgroups"] = Json::array();
+  for (const DyingCgroups* dying : largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count)))
+    json["dying_cgroups"].push_back(to_json(*dying));
   append_sites(json, "slab_allocations", memory.slab_allocations, options);
   append_sites(json, "slab_frees", memory.slab_frees, options);
   append_sites(json, "page_owners", memory.page_owners, options);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/text/snapshot.hpp"
 
+#include <functional>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -138,6 +140,37 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
           value("percpu"), value("vmalloc"), bytes_or_unknown(user_bytes(*cgroup), style)}});
   }
   return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
+}
+
+std::string dying_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
+  if (result.dying_cgroups.empty()) return {};
+  std::uint64_t count = 0;
+  for (const DyingCgroups& dying : result.dying_cgroups) count += dying.count;
+  Table table{{{"Removed below", true},
+               {"Removed"},
+               {"Existing", false, 3},
+               {"Kernel"},
+               {"Slab", false, 1},
+               {"Percpu", false, 2},
+               {"File"},
+               {"Anonymous", false, 2}},
+              {}};
+  const auto rows = largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count));
+  for (const DyingCgroups* row : rows)
+    table.rows.push_back(
+        {{ascii(row->below), say_count(row->count, style), row->existing ? say_count(*row->existing, style) : "-",
+          bytes_or_unknown(row->kernel_bytes, style), bytes_or_unknown(row->slab_bytes, style),
+          bytes_or_unknown(row->percpu_bytes, style), bytes_or_unknown(row->file_bytes, style),
+          bytes_or_unknown(row->anonymous_bytes, style)}});
+  return counted_heading(
+             fmt::format("{} removed cgroups that still hold memory (dying cgroups)", say_count(count, style)),
+             rows.size(), result.dying_cgroups.size(), style) +
+         to_text(table, style) +
+         hanging("  ",
+                 "Amounts are upper bounds, because they include the memory of the cgroup itself. Page cache and "
+                 "objects such as dentries keep a removed cgroup until they are freed: "
+                 "echo 2 > /proc/sys/vm/drop_caches frees what is unused.",
+                 style);
 }
 
 std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
@@ -289,6 +322,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   out += vmalloc_text(result, options, style);
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
   out += cgroups_text(result, options, style);
+  out += dying_text(result, options, style);
   out += zones_text(result, style);
   out += sites_text("Slab objects by allocating call site (alloc_traces)", memory.slab_allocations, "object", options,
                     style);

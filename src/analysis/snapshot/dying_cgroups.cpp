@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/dying_cgroups.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace kmt {
+
+namespace {
+
+using Value = std::function<std::optional<std::uint64_t>(const CgroupMemory&)>;
+
+// A cgroup and the cgroups directly below it. Null if the files of the cgroup were not read.
+struct Node {
+  const CgroupMemory* own = nullptr;
+  std::vector<const CgroupMemory*> children;
+};
+using Tree = std::map<std::string_view, Node>;  // key: path
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? std::string_view("/") : path.substr(0, slash);
+}
+
+Tree tree_of(const std::vector<CgroupMemory>& cgroups) {
+  Tree tree;
+  for (const CgroupMemory& cgroup : cgroups) {
+    tree[cgroup.path].own = &cgroup;
+    if (cgroup.path != "/") tree[parent_of(cgroup.path)].children.push_back(&cgroup);
+  }
+  return tree;
+}
+
+// Returns the amount of a cgroup without that of the cgroups below it. Empty if one of the amounts is unknown.
+std::optional<std::uint64_t> own_part(const Node& node, const Value& value) {
+  std::optional<std::uint64_t> rest = value(*node.own);
+  for (const CgroupMemory* child : node.children) {
+    const std::optional<std::uint64_t> part = value(*child);
+    if (!rest || !part) return std::nullopt;
+    *rest -= std::min(*rest, *part);  // the kernel updates the amounts one after another
+  }
+  return rest;
+}
+
+Value line(std::string_view name) {
+  return [name](const CgroupMemory& cgroup) { return find_number(cgroup.values, name); };
+}
+
+}  // namespace
+
+std::vector<DyingCgroups> dying_cgroups(const std::vector<CgroupMemory>& cgroups) {
+  std::vector<DyingCgroups> rows;
+  for (const auto& [path, node] : tree_of(cgroups)) {
+    if (node.own == nullptr) continue;
+    const std::uint64_t count = own_part(node, line("nr_dying_descendants")).value_or(0);
+    if (count == 0) continue;
+    DyingCgroups& row = rows.emplace_back();
+    row.below = path;
+    row.count = count;
+    row.existing = find_number(node.own->values, "nr_descendants");
+    // The root's amounts include memory that belongs to no cgroup.
+    if (path == "/") continue;
+    row.kernel_bytes = own_part(node, kernel_bytes);
+    row.slab_bytes = own_part(node, line("slab"));
+    row.percpu_bytes = own_part(node, line("percpu"));
+    row.file_bytes = own_part(node, line("file"));
+    row.anonymous_bytes = own_part(node, line("anon"));
+  }
+  std::ranges::stable_sort(rows, std::greater(), &DyingCgroups::count);
+  return rows;
+}
+
+}  // namespace kmt

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/dying_cgroups.hpp"
+
+#include <gtest/gtest.h>
+
+#include "snapshot/parsers.hpp"
+
+namespace kmt {
+namespace {
+
+std::vector<DyingCgroups> dying_in(std::string_view text) {
+  KernelMemory memory;
+  parse_cgroups(text, memory);
+  EXPECT_TRUE(memory.unknown.empty());
+  return dying_cgroups(memory.cgroups);
+}
+
+// /jobs has 70 removed cgroups, 20 of them below /jobs/a. All 75 count for the root.
+TEST(DyingCgroups, CountForTheDeepestExistingCgroup) {
+  const std::vector<DyingCgroups> rows = dying_in(
+      "/cgroup.stat:nr_descendants 3\n/cgroup.stat:nr_dying_descendants 75\n/memory.stat:slab 9000\n"
+      "/jobs/memory.stat:slab 8192\n/jobs/memory.stat:file 40960\n/jobs/cgroup.stat:nr_descendants 2\n"
+      "/jobs/cgroup.stat:nr_dying_descendants 70\n/jobs/a/memory.stat:slab 4096\n/jobs/a/memory.stat:file 36864\n"
+      "/jobs/a/cgroup.stat:nr_descendants 0\n/jobs/a/cgroup.stat:nr_dying_descendants 20\n"
+      "/jobs/b/memory.stat:slab 1024\n/jobs/b/cgroup.stat:nr_descendants 0\n"
+      "/jobs/b/cgroup.stat:nr_dying_descendants 0\n");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].below, "/jobs");
+  EXPECT_EQ(rows[0].count, 50u);
+  EXPECT_EQ(rows[0].existing, 2u);
+  EXPECT_EQ(rows[0].slab_bytes, 8192u - 4096 - 1024);
+  EXPECT_FALSE(rows[0].file_bytes) << "the file of /jobs/b has no such line";
+  EXPECT_EQ(rows[1].below, "/jobs/a");
+  EXPECT_EQ(rows[1].count, 20u);
+  EXPECT_EQ(rows[1].slab_bytes, 4096u);
+  EXPECT_EQ(rows[1].file_bytes, 36864u);
+  EXPECT_EQ(rows[2].below, "/");
+  EXPECT_EQ(rows[2].count, 5u);
+  EXPECT_FALSE(rows[2].slab_bytes) << "memory of the root belongs to no cgroup";
+}
+
+// Cgroups of version 1 and before Linux 4.14 have no counts of removed cgroups.
+TEST(DyingCgroups, UnknownWithoutCounts) {
+  EXPECT_TRUE(dying_in("/a/memory.stat:slab 4096\n/a/memory.kmem.usage_in_bytes:8192\n").empty());
+  EXPECT_TRUE(dying_in("/cgroup.stat:nr_descendants 3\n/cgroup.stat:nr_dying_descendants 0\n").empty());
+}
+
+// The amounts of two cgroups are read one after another, so that of a child may be larger.
+TEST(DyingCgroups, AmountsAreNeverNegative) {
+  const std::vector<DyingCgroups> rows = dying_in(
+      "/a/memory.stat:slab 4096\n/a/cgroup.stat:nr_dying_descendants 1\n/a/b/memory.stat:slab 5000\n"
+      "/a/b/cgroup.stat:nr_dying_descendants 0\n");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].slab_bytes, 0u);
+}
+
+}  // namespace
+}  // namespace kmt
