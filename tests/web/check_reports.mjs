@@ -10,7 +10,7 @@
 // Reports that are not brief, and reports with calls, are tried at widths of 390, 1280 and 1920 pixels. The first report
 // and those of investigations are also tried in dark colors. Colors hardly depend on data.
 // These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json
-// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json),
+// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.modules.json (--by module), REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json),
 // REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -57,7 +57,7 @@ const { values, positionals: reports } = parseArgs({
 
 function documentsOf(report) {
   const documents = {};
-  for (const name of ['report', 'caches', 'tasks', 'leaks', 'diff', 'graph']) {
+  for (const name of ['report', 'caches', 'modules', 'tasks', 'leaks', 'diff', 'graph']) {
     const file = report.replace(/\.html$/, `.${name}.json`);
     if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
   }

@@ -81,6 +81,22 @@ async function tableAgrees(page, checks, document, table, key) {
     }
 }
 
+// The table of modules consists of sums over time, so it has fewer columns.
+async function modulesAgree(page, checks, document) {
+  await goTo(page, '#tables/modules');
+  const shown = new Map();
+  for (const row of await rowsOf(page, 'modules')) shown.set(`${row.allocator} ${row.name}`, row);
+  for (const [allocator, groups] of Object.entries(document.groups))
+    for (const group of groups.rows) {
+      const what = `modules: ${allocator} ${group.keys.module ?? 'unknown'}`;
+      const row = shown.get(`${allocator} ${group.keys.module ?? 'unknown'}`);
+      if (!checks.ok(row, `${what} is shown`)) continue;
+      checks.equal(row.hits, group.allocations, `${what} hits`);
+      checks.equal(row.allocated, group.bytes_allocated, `${what} allocated`);
+      checks.equal(row['live-bytes'], group.live_bytes, `${what} live bytes`);
+    }
+}
+
 async function ordersAgree(page, checks, report) {
   await goTo(page, '#tables/orders');
   const rows = await rowsOf(page, 'orders');
@@ -117,7 +133,7 @@ async function flameAgrees(page, checks, report) {
 }
 
 export async function numbersAgree(page, checks, documents) {
-  const { report, caches, tasks, diff, graph } = documents;
+  const { report, caches, modules, tasks, diff, graph } = documents;
   if (report) {
     checks.equal(await valueOf(page, '.facts dd[data-value]'), report.trace.duration_ns, 'duration');
     await totalsAgree(page, checks, report, '#overview', 'totals', true);
@@ -130,6 +146,7 @@ export async function numbersAgree(page, checks, documents) {
   }
   if (graph) await callsAgree(page, checks, graph);
   if (caches) await tableAgrees(page, checks, caches, 'caches', 'cache');
+  if (modules) await modulesAgree(page, checks, modules);
   if (tasks) await tableAgrees(page, checks, tasks, 'tasks', 'comm');
   if (diff) {
     for (const [allocator, groups] of Object.entries(diff.groups)) {

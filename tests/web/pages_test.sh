@@ -14,6 +14,7 @@ documents() { # NAME TRACE
   "$kmemtrace" report --json --limit 2000 "$2" >"$1.report.json"
   "$kmemtrace" report --json --limit 2000 --by cache "$2" >"$1.caches.json"
   "$kmemtrace" report --json --limit 2000 --by comm "$2" >"$1.tasks.json"
+  "$kmemtrace" report --json --limit 2000 --by module "$2" >"$1.modules.json"
   "$kmemtrace" leaks --json "$2" >"$1.leaks.json" || [[ $? =~ ^[14]$ ]]
 }
 

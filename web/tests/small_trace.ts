@@ -43,6 +43,7 @@ export function smallExplore(): Explore {
       allocator: [0, 0, 3, 0],
       stack: [0, 1, 2, 3],
       site: [4, 5, 4, 6],
+      module: [2, 2, 1, 2],
       cache: [7, 7, 7, 8],
       task: [9, 10, 9, 9],
       order: [-1, -1, 1, -1],

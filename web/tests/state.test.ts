@@ -13,6 +13,7 @@ test('the address keeps the state, with any characters in names', () => {
     filter: {
       range: { from: 3, to: 9 },
       site: 'a+0x1 & b?c#d=%',
+      module: 'nf_conntrack',
       cache: null,
       task: '\u202e</script>',
       allocator: 'slab',

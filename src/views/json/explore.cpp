@@ -233,6 +233,11 @@ class Explorer {
     return std::holds_alternative<std::monostate>(cache) ? kUnknown : plain_text(cache);
   }
 
+  std::string module_text(const GroupRow& row) const {
+    const std::string* const module = get<std::string>(GroupKey::module, row);
+    return module != nullptr ? *module : std::string(kUnknown);
+  }
+
   void add_group(const GroupRow& row) {
     static const std::vector<CodeAddress> kNoStack;
     const auto* const stack = get<std::vector<CodeAddress>>(GroupKey::stack, row);
@@ -247,7 +252,8 @@ class Explorer {
     if (frames.empty() || !frames.front().object.empty())  // the stack has no kernel frame
       functions.emplace_back(call_site != nullptr ? function_of(site) : site);
     groups_.add(static_cast<unsigned>(row.allocator), stacks_.id_of(functions), strings_.id_of(site),
-                strings_.id_of(cache_of(row)), strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
+                strings_.id_of(module_text(row)), strings_.id_of(cache_of(row)),
+                strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
                 order != nullptr ? static_cast<std::int64_t>(*order) : -1);
     if (row.traffic)
       for (const Traffic& entry : *row.traffic) add_change(entry.bucket, entry.counts);
@@ -266,7 +272,7 @@ class Explorer {
   void add_others() {
     for (const auto& [allocator, others] : others_) {
       const std::uint32_t name = strings_.id_of(kOthers);
-      groups_.add(static_cast<unsigned>(allocator), stacks_.id_of({kOthers}), name, name, name, -1);
+      groups_.add(static_cast<unsigned>(allocator), stacks_.id_of({kOthers}), name, name, name, name, -1);
       for (const auto& [bucket, counts] : others.traffic) add_change(bucket, counts);
       ++next_group_;
     }
@@ -406,7 +412,7 @@ class Explorer {
   bool has_stacks_;
   Strings strings_;
   Stacks stacks_{strings_};
-  Columns groups_{"allocator", "stack", "site", "cache", "task", "order"};
+  Columns groups_{"allocator", "stack", "site", "module", "cache", "task", "order"};
   Columns changes_{"group", "bucket", "allocations",  "requested", "allocated",
                    "frees", "freed",  "replacements", "replaced"};
   std::map<Allocator, Others> others_;
@@ -418,7 +424,8 @@ class Explorer {
 }  // namespace
 
 std::vector<GroupKey> explore_keys(bool has_stacks) {
-  std::vector<GroupKey> keys = {GroupKey::call_site, GroupKey::cache, GroupKey::comm, GroupKey::order};
+  std::vector<GroupKey> keys = {GroupKey::call_site, GroupKey::module, GroupKey::cache, GroupKey::comm,
+                                GroupKey::order};
   if (has_stacks) keys.push_back(GroupKey::stack);
   return keys;
 }

@@ -196,6 +196,7 @@ export interface Explore {
     allocator: number[];
     stack: number[];
     site: number[];
+    module: number[];
     cache: number[];
     task: number[];
     order: number[];

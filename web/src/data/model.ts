@@ -2,7 +2,7 @@
 // Stores a trace's sums over time as typed arrays: the changes of each of the smallest groups in each bucket.
 import { allocatorNumber, kAllocators } from './allocators';
 import type { Explore, TraceDocument } from './document';
-import type { Dimension, Filter, Range } from './filter';
+import { kDimensions, type Dimension, type Filter, type Range } from './filter';
 import { buildTree, type StackTree } from './tree';
 import { possiblyFreed } from './unseen_frees';
 
@@ -76,6 +76,7 @@ export function makeModel(trace: TraceDocument): Model {
     keys: {
       allocator: Uint32Array.from(columns.allocator),
       site: Uint32Array.from(columns.site),
+      module: Uint32Array.from(columns.module),
       cache: Uint32Array.from(columns.cache),
       task: Uint32Array.from(columns.task),
     },
@@ -113,7 +114,7 @@ export function rangeOf(model: Model, filter: Filter): Range {
 // Returns 1 for each group that a filter selects, and 0 for other groups.
 export function selectedGroups(model: Model, filter: Filter): Uint8Array {
   const selected = new Uint8Array(model.groups).fill(1);
-  for (const dimension of ['allocator', 'site', 'cache', 'task'] as const) {
+  for (const dimension of kDimensions) {
     const text = filter[dimension];
     if (text === null) continue;
     const wanted = keyNumber(model, dimension, text);

@@ -38,9 +38,14 @@ export interface Rows {
   missing: number; // number of rows that are in the report but not in the document
 }
 
-export type TableDimension = 'site' | 'cache' | 'task';
+export type TableDimension = 'site' | 'module' | 'cache' | 'task';
 
-const kReportKeys: Record<TableDimension, string> = { site: 'call-site', cache: 'cache', task: 'comm' };
+const kReportKeys: Record<TableDimension, string> = {
+  site: 'call-site',
+  module: 'module',
+  cache: 'cache',
+  task: 'comm',
+};
 
 // Returns a key's value as text.
 export function keyName(value: KeyValue | undefined): string {
@@ -112,8 +117,10 @@ function ofSums(model: Model, sums: Folded, name: string): Row {
   };
 }
 
-function documentOf(model: Model, dimension: TableDimension): Groups {
+// Returns the rows of the report. The page has none by module.
+function documentOf(model: Model, dimension: TableDimension): Groups | null {
   if (dimension === 'site') return model.trace.report.groups;
+  if (dimension === 'module') return null;
   return dimension === 'cache' ? model.trace.tables.caches : model.trace.tables.tasks;
 }
 
@@ -134,10 +141,10 @@ export function tableRows(model: Model, dimension: TableDimension, filter: Filte
   const folded = (): Folded[] =>
     fold(model, dimension, filter).filter((row) => dimension !== 'cache' || kAllocators[row.allocator] === 'slab');
   const nameOf = (row: Folded): string => model.explore.strings[row.key];
-  if (!onlyBy(filter, dimension, 'allocator'))
+  const document = onlyBy(filter, dimension, 'allocator') ? documentOf(model, dimension) : null;
+  if (document === null)
     return { rows: folded().map((row) => ofSums(model, row, nameOf(row))), exact: false, missing: 0 };
 
-  const document = documentOf(model, dimension);
   const members = groupsByKey(model, dimension);
   const key = kReportKeys[dimension];
   const rows: Row[] = [];

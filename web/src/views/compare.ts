@@ -145,7 +145,7 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
       ...functionSearch(options, markFound(graph, tree, widths, format)),
       back,
     ),
-    notFollowed(app, ['site', 'cache', 'task', 'allocator']),
+    notFollowed(app, ['site', 'module', 'cache', 'task', 'allocator']),
     note(
       'Frames are joined by function name. ',
       el('span', { class: 'more' }, 'Red'),

@@ -59,7 +59,7 @@ export function markFound(
 function links(
   app: App,
   model: Model,
-  dimension: 'site' | 'cache' | 'task',
+  dimension: 'site' | 'module' | 'cache' | 'task',
   groups: number[],
   values: Float64Array,
   format: (value: number) => string,
@@ -99,7 +99,7 @@ export function flamePage(app: App): HTMLElement {
   const filter = { ...app.state.filter, allocator };
   const selected = selectedGroups(model, filter);
   const range = rangeOf(model, filter);
-  const whole = liveSeries(model, listOf(selectedGroups(model, { ...filter, site: null, cache: null, task: null })));
+  const whole = liveSeries(model, listOf(selectedGroups(model, { ...filter, site: null, module: null, cache: null, task: null })));
   const highest = highestBucket(whole, range);
   const metrics = allocator === 'slab' ? kMetrics : kMetrics.filter((metric) => metric !== 'wasted');
   const metric = metrics.includes(options.metric) ? options.metric : 'allocated';
@@ -132,7 +132,7 @@ export function flamePage(app: App): HTMLElement {
       el(
         'div',
         { class: 'columns' },
-        ...(['site', 'cache', 'task'] as const).map((dimension) =>
+        ...(['site', 'module', 'cache', 'task'] as const).map((dimension) =>
           links(app, model, dimension, groups, byGroup, format),
         ),
       ),

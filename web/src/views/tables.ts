@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page with tables of call sites, caches, tasks and page orders.
+// The page with tables of call sites, modules, caches, tasks and page orders.
 import type { App } from '../app';
 import type { Model } from '../data/model';
 import { orderRows, tableRows, type OrderRow, type Row, type TableDimension } from '../data/rows';
@@ -14,12 +14,14 @@ import { allocatorColumn, kUpperBound, leftOutNote, nameColumn, nothingLeft, upp
 
 const kTitles: { value: TableName; title: string }[] = [
   { value: 'sites', title: 'Call sites' },
+  { value: 'modules', title: 'Modules' },
   { value: 'caches', title: 'Caches' },
   { value: 'tasks', title: 'Tasks' },
   { value: 'orders', title: 'Page orders' },
 ];
 const kDimensions: Record<Exclude<TableName, 'orders'>, TableDimension> = {
   sites: 'site',
+  modules: 'module',
   caches: 'cache',
   tasks: 'task',
 };
@@ -58,7 +60,7 @@ const each = (row: Row): number | null =>
 
 // The columns have the names that `kmemtrace report` uses.
 export function rowColumns(model: Model, dimension: TableDimension, seconds: number, exact: boolean): Column<Row>[] {
-  const titles: Record<TableDimension, string> = { site: 'Call site', cache: 'Cache', task: 'Task' };
+  const titles: Record<TableDimension, string> = { site: 'Call site', module: 'Module', cache: 'Cache', task: 'Task' };
   const columns: (Column<Row> | false)[] = [
     nameColumn(titles[dimension]),
     allocatorColumn(),
