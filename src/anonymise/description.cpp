@@ -25,27 +25,13 @@ bool is_among(Names names, std::string_view name) { return std::ranges::find(nam
 
 // Notes that are kept unchanged. They describe the kernel's build, its allocators and losses, and do not identify the
 // machine.
-constexpr std::array<std::string_view, 21> kNotesAsTheyAre = {"recorder",
-                                                              "recorded_at",
-                                                              "some_cpus",
-                                                              "kernel_version",
-                                                              "kernel_config",
-                                                              "kernel_build_id",
-                                                              "module_build_ids",
-                                                              "cpu_changes",
-                                                              "suspended_ns",
-                                                              "cpus_online",
-                                                              "missed",
-                                                              "refused_functions",
-                                                              "lost_cgroup_moves",
-                                                              "lost_mappings",
-                                                              "late_mappings",
-                                                              "recorder_tasks",
-                                                              "tasks_32_bit",
-                                                              "task_births",
-                                                              "unanswered_build_ids",
-                                                              "wall_clock_set_ns",
-                                                              "unprobed_functions"};
+constexpr std::array<std::string_view, 22> kNotesAsTheyAre = {
+    "recorder",          "recorded_at",       "some_cpus",        "kernel_version",
+    "kernel_config",     "kernel_build_id",   "module_build_ids", "module_directories",
+    "cpu_changes",       "suspended_ns",      "cpus_online",      "missed",
+    "refused_functions", "lost_cgroup_moves", "lost_mappings",    "late_mappings",
+    "recorder_tasks",    "tasks_32_bit",      "task_births",      "unanswered_build_ids",
+    "wall_clock_set_ns", "unprobed_functions"};
 
 constexpr std::array<std::string_view, 12> kTextsAsTheyAre = {
     "meminfo", "vmstat",       "zoneinfo",  "missing",  "sockstat",     "buddyinfo",

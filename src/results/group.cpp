@@ -64,6 +64,13 @@ constexpr std::array kGroupKeys = {
                  "the thread that freed the allocation; frees in interrupts are listed as [softirq], [hardirq], [nmi]"},
     GroupKeyInfo{GroupKey::free_process, "free-process", "Freed by process", kEach,
                  "the process that freed the allocation, as for process"},
+    GroupKeyInfo{GroupKey::module, "module", "Module", kEach,
+                 "the kernel module of the caller, or [kernel] for built-in code"},
+    GroupKeyInfo{GroupKey::subsystem, "subsystem", "Subsystem", kEach,
+                 "the kernel subsystem of the caller, from its directory"},
+    GroupKeyInfo{GroupKey::directory, "directory", "Directory", kEach,
+                 "the directory of the caller's source file; without debug info, it may be guessed from the function's "
+                 "name"},
 };
 
 }  // namespace
@@ -82,6 +89,8 @@ std::string plain_text(const CodeAddress& code) {
   const std::string source = source_text(code.source);
   return source.empty() ? code.symbol : fmt::format("{} ({})", code.symbol, source);
 }
+
+std::string plain_text(const CodeOwner& owner) { return owner.name + (owner.is_guess ? " (guess)" : ""); }
 
 std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& stack) {
   const auto caller =
@@ -116,6 +125,7 @@ std::string plain_text(const KeyValue& value) {
     }
     std::string operator()(const MemoryAddress& address) const { return fmt::format("{:#x}", address.value); }
     std::string operator()(NotFreed) const { return "not freed"; }
+    std::string operator()(const CodeOwner& owner) const { return plain_text(owner); }
   };
   return std::visit(Visitor{}, value);
 }

@@ -16,6 +16,7 @@
 #include "results/report/live_count.hpp"
 #include "results/report/traffic.hpp"
 #include "results/task_name.hpp"
+#include "trace/code/code_owner.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/event.hpp"
 
@@ -48,6 +49,9 @@ enum class GroupKey : std::uint8_t {
   free_site,
   free_task,
   free_process,
+  module,
+  subsystem,
+  directory,
 };
 
 struct GroupKeyInfo {
@@ -96,6 +100,8 @@ std::span<const CodeAddress> relevant_frames(const std::vector<CodeAddress>& sta
 
 // Returns "__d_alloc+0x29", with " (fs/dcache.c:1760)" added if the source line is known.
 std::string plain_text(const CodeAddress& code);
+// Returns "fs/ext4", with " (guess)" added if it is a guess.
+std::string plain_text(const CodeOwner& owner);
 // A number in a kernel event and its name: a migrate type or GFP flags.
 struct NamedNumber {
   std::uint64_t number = 0;
@@ -113,7 +119,7 @@ struct MemoryAddress {
 struct NotFreed {};
 // std::monostate: the event lacks the key, or the key does not apply to this allocator.
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
-                              TaskName, NamedNumber, LifetimeRange, MemoryAddress, NotFreed>;
+                              TaskName, NamedNumber, LifetimeRange, MemoryAddress, NotFreed, CodeOwner>;
 std::string plain_text(const KeyValue& value);
 // Sort order of values: numbers and lifetimes by size, all others by their text, missing values last.
 bool comes_before(const KeyValue& a, const KeyValue& b);

@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-Kallsyms::Kallsyms(std::string_view text, std::vector<LoadedModule> modules)
-    : text_(text), modules_(std::move(modules)) {
+Kallsyms::Kallsyms(std::string_view text, std::vector<LoadedModule> modules, std::string module_directories)
+    : text_(text), modules_(std::move(modules)), module_directories_(std::move(module_directories)) {
   text_ = text_.substr(0, std::numeric_limits<std::uint32_t>::max());
   constexpr std::size_t kTypicalLine = 40;
   symbols_.reserve(text_.size() / kTypicalLine);

@@ -20,12 +20,14 @@ class Kallsyms : public SymbolNames {
   // Parses lines "hexaddress type name[\t[module]]" and skips all other lines. The text must outlive this object.
   // `modules` are the modules of the traced kernel, if they are known. They show where a module ends, so that an
   // address after this end is not assigned to the last function of the module.
-  explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {});
+  explicit Kallsyms(std::string_view text, std::vector<LoadedModule> modules = {}, std::string module_directories = {});
 
   // Returns the name and the offset of the symbol that contains the address. As in trace-cmd, the first of several
   // symbols at an address is used. If no symbol contains the address, returns it as a hexadecimal number. The end of
   // the last symbol is unknown, so no address after its start is in a symbol.
   std::string name(std::uint64_t address) const override;
+
+  std::string_view module_directories() const override { return module_directories_; }
 
   // Returns the module of the symbol that contains the address, and "" for the kernel itself. Returns nothing if no
   // symbol contains the address.
@@ -52,6 +54,7 @@ class Kallsyms : public SymbolNames {
   std::string_view text_;
   std::vector<Symbol> symbols_;  // sorted by address; there is only one symbol for each address
   std::vector<LoadedModule> modules_;
+  std::string module_directories_;
 };
 
 }  // namespace kmt

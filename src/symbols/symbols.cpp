@@ -218,6 +218,8 @@ std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
 }
 
+std::string_view Symbols::module_directories() const { return note_in(info_.recording.notes, "module_directories"); }
+
 UserName Symbols::user_name(std::uint64_t frame) const {
   const UserFrame& of = info_.code.user.frames[frame];
   if (of.object != UserCode::kKernel) return user_.name(static_cast<std::uint32_t>(frame));

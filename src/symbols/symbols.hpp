@@ -44,6 +44,7 @@ class Symbols : public SymbolNames {
   // Opens the debug info of a module when the first address in the module is looked up. The results are kept. Must not
   // be called from several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
+  std::string_view module_directories() const override;
   UserName user_name(std::uint64_t frame) const override;
 
   // Returns the findings up to now. They report symbols that are not from the trace, and debug info that is missing or

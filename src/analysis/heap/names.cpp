@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "trace/code/code_owner.hpp"
 
 namespace kmt {
 
@@ -24,6 +25,11 @@ std::string process_text(AllocationContext context, std::string_view comm, std::
 std::string cache_text(std::string_view cache, bool pages, std::uint64_t bytes) {
   if (pages) return fmt::format("pages of {}", humane_bytes(bytes));
   return cache.empty() ? fmt::format("kmalloc, {}", humane_bytes(bytes)) : std::string(cache);
+}
+
+std::string module_name(std::string_view symbol) {
+  const std::string_view module = module_of(symbol);
+  return std::string(module.empty() ? "unknown" : module);
 }
 
 }  // namespace kmt

@@ -19,5 +19,7 @@ std::string task_text(AllocationContext context, std::string_view comm);
 std::string process_text(AllocationContext context, std::string_view comm, std::uint32_t process);
 // Returns "dentry", "pages of 16.0 KiB", or "kmalloc, 96 B" if only the size is known.
 std::string cache_text(std::string_view cache, bool pages, std::uint64_t bytes);
+// Returns the module of a function, as module_of(); "unknown" if it has no name.
+std::string module_name(std::string_view symbol);
 
 }  // namespace kmt

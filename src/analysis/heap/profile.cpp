@@ -96,7 +96,11 @@ struct HeapProfile::Sums {
 
 HeapProfile::HeapProfile(std::uint64_t mean_bytes, const SymbolNames& symbols,
                          std::function<std::string(std::uint64_t)> cgroup_name)
-    : mean_bytes_(mean_bytes), symbols_(symbols), callers_(symbols, wrappers_), cgroup_name_(std::move(cgroup_name)) {}
+    : mean_bytes_(mean_bytes),
+      symbols_(symbols),
+      callers_(symbols, wrappers_),
+      directories_(symbols.module_directories()),
+      cgroup_name_(std::move(cgroup_name)) {}
 
 void HeapProfile::find_caller(Group& group) {
   const DrawnGroup& drawn = group.drawn;
@@ -138,6 +142,7 @@ std::string HeapProfile::process_name(AllocationContext context, std::string_vie
 
 void HeapProfile::names_changed() {
   callers_.names_changed();
+  directories_ = SourceDirectories(symbols_.module_directories());
   for (Group& group : groups_) find_caller(group);
 }
 
@@ -272,6 +277,14 @@ std::string HeapProfile::cgroup_text(const DrawnGroup& group) const {
   return group.cgroup == 0 ? kOthers : cgroup_name_(group.cgroup);
 }
 
+std::string HeapProfile::owner_text(HeapKey key, std::uint64_t caller) const {
+  const std::string name = caller == 0 ? std::string() : symbols_.name(caller);
+  if (key == HeapKey::module) return module_name(name);
+  const CodeOwner directory = directories_.of(name, symbols_.frames(caller));
+  const CodeOwner owner = key == HeapKey::directory ? directory : subsystem_of(directory);
+  return owner.name.empty() ? "unknown" : plain_text(owner);
+}
+
 std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
   switch (key) {
     case HeapKey::call_site: return group.call_site == 0 ? "unknown" : symbols_.name(group.call_site);
@@ -282,6 +295,9 @@ std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
                                     : process_name(group.drawn.context, group.drawn.comm, group.drawn.process);
     case HeapKey::cache: return group.cache;
     case HeapKey::cgroup: return cgroup_text(group.drawn);
+    case HeapKey::module:
+    case HeapKey::subsystem:
+    case HeapKey::directory: return owner_text(key, group.caller);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/series/estimate.hpp"
 #include "results/heap/profile.hpp"
+#include "trace/code/code_owner.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/code/wrappers.hpp"
 
@@ -87,11 +88,13 @@ class HeapProfile {
   DrawnSize& size_of(Live object) { return groups_[object.group].drawn.sizes[object.size]; }
   std::string cgroup_text(const DrawnGroup& group) const;
   std::string key_text(HeapKey key, const Group& group) const;
+  std::string owner_text(HeapKey key, std::uint64_t caller) const;
 
   std::uint64_t mean_bytes_;
   const SymbolNames& symbols_;
   WrapperList wrappers_ = WrapperList::built_in();
   CallerFinder callers_;
+  SourceDirectories directories_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   std::vector<Group> groups_;
   std::size_t groups_to_fold_ = 2 * kMostEndedGroups;

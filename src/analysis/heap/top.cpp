@@ -17,7 +17,8 @@ bool shows(TopView view, const HeapSite& site) {
     case TopView::stacks: return false;
     case TopView::orders: return site.pages;
     case TopView::call_sites:
-    case TopView::caches: return !site.pages;
+    case TopView::caches:
+    case TopView::modules: return !site.pages;
     case TopView::processes:
     case TopView::cgroups: return true;
   }
@@ -27,7 +28,8 @@ bool shows(TopView view, const HeapSite& site) {
 // Returns the key by which a view groups samples.
 HeapKey key_of(TopView view) {
   switch (view) {
-    case TopView::call_sites: return HeapKey::call_site;
+    case TopView::call_sites:
+    case TopView::modules: return HeapKey::call_site;  // the name of the module is in that of the call site
     case TopView::stacks: return HeapKey::stack;
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
@@ -36,6 +38,9 @@ HeapKey key_of(TopView view) {
   }
   return HeapKey::cache;
 }
+
+// Returns the name of the row of a view that samples are added to. `key` is their value of key_of().
+std::string row_name(TopView view, const std::string& key) { return view == TopView::modules ? module_name(key) : key; }
 
 // True if the view shows such samples: slab objects, pages, or both. Pages that hold slab objects are not counted
 // beside the objects, and user memory is not counted at all.
@@ -73,7 +78,7 @@ void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, s
   const auto others = places.find(kOthers);
   for (const HeapRow& from : samples.rows) {
     if (!shows(view, from)) continue;
-    auto at = places.find(from.keys[0]);
+    auto at = places.find(row_name(view, from.keys[0]));
     if (at == places.end()) at = others;
     if (at == places.end()) continue;
     std::optional<Estimate>& live = rows[at->second].live_bytes;
@@ -96,6 +101,7 @@ TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, con
 std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   switch (view) {
     case TopView::call_sites: return site.call_site == 0 ? "unknown" : symbols_.name(site.call_site);
+    case TopView::modules: return module_name(site.call_site == 0 ? "" : symbols_.name(site.call_site));
     case TopView::processes:
       return is_process(site) ? std::to_string(site.process) : process_text(site.context, site.comm, site.process);
     case TopView::cgroups:
@@ -240,7 +246,7 @@ std::unordered_map<std::string, std::vector<TopRow>> TopAccount::stacks(TopView 
   std::unordered_map<std::string, std::vector<TopRow>> stacks;
   for (const HeapRow& row : profile_.result({key_of(view), HeapKey::stack}).rows)
     if (shows(view, row))
-      stacks[view == TopView::stacks ? name_of_stack(row) : row.keys[0]].push_back(row_of_stack(row));
+      stacks[view == TopView::stacks ? name_of_stack(row) : row_name(view, row.keys[0])].push_back(row_of_stack(row));
   for (auto& [name, rows] : stacks) sort_rows(rows, TopColumn::allocated);
   return stacks;
 }

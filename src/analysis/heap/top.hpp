@@ -54,7 +54,7 @@ class TopAccount {
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   HeapProfile profile_;
-  std::array<Rows, 6> rows_;  // index: view; always empty for TopView::stacks
+  std::array<Rows, 7> rows_;  // index: view; always empty for TopView::stacks
   TopTotals slab_;
   TopTotals pages_;
   std::uint64_t interval_ = 0;

@@ -131,6 +131,9 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::call_site: return code_of(event.call_site);
     case GroupKey::function: return function_row(event);
     case GroupKey::caller: return caller_of(event);
+    case GroupKey::module:
+    case GroupKey::subsystem:
+    case GroupKey::directory: return owner_row(key, event);
     case GroupKey::stack: return stack_of(event);
     case GroupKey::dso: return user_code_of(event, true);
     case GroupKey::user_symbol: return user_code_of(event, false);
@@ -345,6 +348,29 @@ std::uint32_t Grouping::function_row(const Event& event) {
   return known - 1;
 }
 
+std::uint32_t Grouping::owner_id(CodeOwner owner) {
+  const auto index = static_cast<std::uint32_t>(std::ranges::find(owners_, owner) - owners_.begin());
+  if (index == owners_.size()) owners_.push_back(std::move(owner));
+  return index;
+}
+
+std::uint32_t Grouping::owner_row(GroupKey key, const Event& event) {
+  const std::uint32_t code = caller_of(event);
+  if (owners_of_code_.size() <= code) owners_of_code_.resize(code + std::size_t{1});
+  KnownOwners& known = owners_of_code_[code];
+  if (known.module == 0) {
+    if (!directories_) directories_.emplace(symbols_.module_directories());
+    const std::uint64_t address = numbers_[code];
+    const std::string name = address == 0 ? std::string() : symbols_.name(address);
+    const CodeOwner directory = directories_->of(name, symbols_.frames(address));
+    known.module = 1 + owner_id({std::string(module_of(name)), false});
+    known.directory = owner_id(directory);
+    known.subsystem = owner_id(subsystem_of(directory));
+  }
+  if (key == GroupKey::module) return known.module - 1;
+  return key == GroupKey::directory ? known.directory : known.subsystem;
+}
+
 std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames& symbols) const {
   std::vector<KeyValue> values;
   for (std::size_t i = 0; i < by_.size(); ++i)
@@ -409,6 +435,9 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::function:
     case GroupKey::cgroup:
     case GroupKey::container: return texts_[value].empty() ? KeyValue{} : KeyValue{texts_[value]};
+    case GroupKey::module: return owners_[value].name.empty() ? KeyValue{} : KeyValue{owners_[value].name};
+    case GroupKey::subsystem:
+    case GroupKey::directory: return owners_[value].name.empty() ? KeyValue{} : KeyValue{owners_[value]};
     case GroupKey::lifetime:
     case GroupKey::free_site:
     case GroupKey::free_task:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -18,6 +19,7 @@
 #include "analysis/matching/syscalls.hpp"
 #include "base/intern_table.hpp"
 #include "results/group.hpp"
+#include "trace/code/code_owner.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/tasks/processes.hpp"
 #include "trace/trace_info.hpp"
@@ -134,10 +136,12 @@ class Grouping {
   std::uint32_t process_row(const Event& event);
   Process process_of(const Event& event) const;
   std::uint32_t text_id(std::string text);
+  std::uint32_t owner_id(CodeOwner owner);
   std::uint32_t stack_of(const Event& event);
   std::uint32_t code_of(CallSiteId site);
   std::uint32_t caller_of(const Event& event);
   std::uint32_t function_row(const Event& event);
+  std::uint32_t owner_row(GroupKey key, const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
   // Returns the name of the interrupt that an allocation counts for; null: it counts for the task.
   const char* interrupt_of(const Event& event);
@@ -196,6 +200,15 @@ class Grouping {
   // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
   std::vector<std::uint8_t> is_for_task_[2];
   std::vector<std::uint32_t> function_of_code_;
+  // The owners of the code at an address. The values are indexes in owners_.
+  struct KnownOwners {
+    std::uint32_t module = 0;  // 0: not computed yet, else 1 + index
+    std::uint32_t directory = 0;
+    std::uint32_t subsystem = 0;
+  };
+  std::vector<KnownOwners> owners_of_code_;  // by the ID of an address
+  std::vector<CodeOwner> owners_;            // each once
+  std::optional<SourceDirectories> directories_;
 };
 
 }  // namespace kmt

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "capture/features/kernel_symbols.hpp"
 
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include "base/file.hpp"
 #include "base/text.hpp"
+#include "trace/code/code_owner.hpp"
 
 namespace kmt {
 
@@ -9,6 +14,13 @@ bool has_addresses(const std::string& kallsyms) {
   for (const std::string_view line : split(kallsyms, '\n'))
     if (line.substr(0, line.find(' ')).find_first_not_of('0') != std::string_view::npos) return true;
   return false;
+}
+
+std::string running_module_directories() {
+  utsname names{};
+  if (::uname(&names) != 0) return {};
+  return module_directories(try_read_file(fmt::format("/lib/modules/{}/modules.dep", names.release)).value_or(""),
+                            try_read_file("/proc/modules").value_or(""));
 }
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Checks whether /proc/kallsyms shows addresses.
+// Finds out what the running kernel reports about its functions and modules.
 #pragma once
 
 #include <string>
@@ -12,5 +12,9 @@ bool has_addresses(const std::string& kallsyms);
 // Advice for users if addresses are hidden.
 inline constexpr std::string_view kWayToAddresses =
     "root and processes with CAP_SYSLOG see them if sysctl kernel.kptr_restrict is 0 or 1";
+
+// Returns the directories of the loaded modules, with the lines of module_directories() (trace/code/code_owner.hpp).
+// Empty if the modules of the running kernel are not installed.
+std::string running_module_directories();
 
 }  // namespace kmt

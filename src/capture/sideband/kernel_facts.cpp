@@ -19,6 +19,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "capture/features/kernel_config.hpp"
+#include "capture/features/kernel_symbols.hpp"
 #include "capture/sideband/build_ids.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 
@@ -105,6 +106,7 @@ std::map<std::string, std::string> notes_of_machine(const KernelDescription& ker
   note("module_build_ids", module_build_ids());
   note("module_sections", module_sections());
   note("modules", try_read_file("/proc/modules").value_or(""));
+  note("module_directories", running_module_directories());
   note("boot_id", std::string(trim(try_read_file("/proc/sys/kernel/random/boot_id").value_or(""))));
   note("cpus_online", std::string(trim(try_read_file("/sys/devices/system/cpu/online").value_or(""))));
   note("recorded_at", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));

@@ -19,7 +19,9 @@ constexpr const char* kKallsyms = "/proc/kallsyms";
 }  // namespace
 
 LiveKernel::LiveKernel()
-    : kallsyms_(try_read_file(kKallsyms).value_or("")), modules_(loaded_modules()), symbols_(kallsyms_, modules_) {
+    : kallsyms_(try_read_file(kKallsyms).value_or("")),
+      modules_(loaded_modules()),
+      symbols_(kallsyms_, modules_, running_module_directories()) {
   if (!has_addresses(kallsyms_)) say_lack_of_symbols();
 }
 
@@ -28,7 +30,7 @@ bool LiveKernel::refresh() {
   if (modules == modules_) return false;
   modules_ = std::move(modules);
   kallsyms_ = try_read_file(kKallsyms).value_or("");
-  symbols_ = Kallsyms(kallsyms_, modules_);
+  symbols_ = Kallsyms(kallsyms_, modules_, running_module_directories());
   return true;
 }
 

@@ -118,21 +118,24 @@ void serve(const ServeArguments& options) {
   check_address(options.address);
   say_caveats();
   HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
-                  {TopView::call_sites, TopView::caches, TopView::orders}, WatchedPages::all);
+                  {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules}, WatchedPages::all);
   ExportedSeries call_sites(options.most_names);
   ExportedSeries caches(options.most_names);
   ExportedSeries page_orders(options.most_names);
+  ExportedSeries modules(options.most_names);
   const auto start = static_cast<double>(std::time(nullptr));
   const auto publish = [&] {
     const TopResult result = watch.result(TopView::call_sites);
     call_sites.add(result.rows);
     caches.add(watch.result(TopView::caches).rows);
     page_orders.add(watch.result(TopView::orders).rows);
+    modules.add(watch.result(TopView::modules).rows);
     ExportedMetrics now;
     now.kernel = LiveKernel::release();
     now.call_sites = call_sites.rows();
     now.caches = caches.rows();
     now.page_orders = page_orders.rows();
+    now.modules = modules.rows();
     now.losses = result.losses;
     now.replaced = result.replaced;
     now.memory = result.memory;

@@ -54,7 +54,7 @@ constexpr const char* kTopFooter = R"(Examples:
   kmemtrace top --json -n 1                    prints one frame for a script
   kmemtrace top -- make -j8                    shows a build until it ends
 
-Keys: ? lists the keys. 1 to 6 or Tab change the view. s and S change the sort column, and r reverses the order. /
+Keys: ? lists the keys. 1 to 7 or Tab change the view. s and S change the sort column, and r reverses the order. /
 filters by a part of the name. Arrows, PageUp, PageDown, Home and End select a row, and Enter shows its stacks. p
 pauses the display. f writes the frame to a file. q ends the program.
 
@@ -179,7 +179,7 @@ std::string Browser::footer() const {
   if (shows_keys_) return "any key back";
   if (expanded_) return "Enter back  arrows scroll  p pause  q end";
   std::string keys =
-      fmt::format("{}  1-6 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
+      fmt::format("{}  1-7 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
   return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
 }
 
@@ -351,8 +351,9 @@ Command top_command() {
                   [options](const Command&) { return top(*options); }};
   add_live_options(command, options->live);
   command.option("--interval", &options->interval, "T", "Update the screen every T (default: 1s)");
-  command.option("--view", &options->view, "VIEW",
-                 "Start with VIEW: call-sites, stacks, processes, cgroups, caches or orders (default: call-sites)");
+  command.option(
+      "--view", &options->view, "VIEW",
+      "Start with VIEW: call-sites, stacks, processes, cgroups, caches, orders or modules (default: call-sites)");
   command.option("--sort", &options->sort, "COLUMN",
                  "Sort by COLUMN (default: bytes)\nCOLUMN is bytes or events (of the last interval), live, allocated, "
                  "total, wasted or failed (since the start).");

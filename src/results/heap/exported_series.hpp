@@ -22,6 +22,7 @@ struct ExportedMetrics {
   std::vector<ExportedRow> call_sites;  // call sites of slab objects
   std::vector<ExportedRow> caches;      // slab caches
   std::vector<ExportedRow> page_orders;
+  std::vector<ExportedRow> modules;  // modules of the call sites of slab objects
   HeapLosses losses;
   std::uint64_t replaced = 0;     // like TopResult::replaced
   std::uint64_t memory = 0;       // bytes of kernel memory that kmemtrace uses

@@ -9,12 +9,15 @@ namespace kmt {
 
 namespace {
 
-constexpr std::array<HeapKeyInfo, 6> kHeapProfileKeys = {{{HeapKey::call_site, "call-site", "Call site"},
+constexpr std::array<HeapKeyInfo, 9> kHeapProfileKeys = {{{HeapKey::call_site, "call-site", "Call site"},
                                                           {HeapKey::caller, "caller", "Caller"},
                                                           {HeapKey::stack, "stack", "Stack"},
                                                           {HeapKey::process, "process", "Process"},
                                                           {HeapKey::cache, "cache", "Cache"},
-                                                          {HeapKey::cgroup, "cgroup", "Cgroup"}}};
+                                                          {HeapKey::cgroup, "cgroup", "Cgroup"},
+                                                          {HeapKey::module, "module", "Module"},
+                                                          {HeapKey::subsystem, "subsystem", "Subsystem"},
+                                                          {HeapKey::directory, "directory", "Directory"}}};
 
 }  // namespace
 

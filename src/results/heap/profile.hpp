@@ -35,7 +35,7 @@ struct HeapFigures {
 };
 
 // Keys by which samples are grouped.
-enum class HeapKey : std::uint8_t { call_site, caller, stack, process, cache, cgroup };
+enum class HeapKey : std::uint8_t { call_site, caller, stack, process, cache, cgroup, module, subsystem, directory };
 
 struct HeapKeyInfo {
   HeapKey key;

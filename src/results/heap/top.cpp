@@ -8,13 +8,14 @@ namespace kmt {
 
 namespace {
 
-constexpr std::array<TopViewInfo, 6> kViews = {
+constexpr std::array<TopViewInfo, 7> kViews = {
     {{TopView::call_sites, "call-sites", "Call site", "slab allocations by call site"},
      {TopView::stacks, "stacks", "Caller < its caller", "slab allocations by stack, estimated from samples"},
      {TopView::processes, "processes", "Process", "slab and page allocations by process"},
      {TopView::cgroups, "cgroups", "Cgroup", "slab and page allocations by cgroup"},
      {TopView::caches, "caches", "Cache", "slab allocations by cache"},
-     {TopView::orders, "orders", "Pages", "page allocations by order"}}};
+     {TopView::orders, "orders", "Pages", "page allocations by order"},
+     {TopView::modules, "modules", "Module", "slab allocations by module of the call site"}}};
 
 constexpr std::array<TopColumnInfo, 7> kTopColumns = {
     {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes given per second in the last interval"},

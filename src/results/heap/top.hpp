@@ -14,7 +14,7 @@
 namespace kmt {
 
 // The kind of rows.
-enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders };
+enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders, modules };
 
 struct TopViewInfo {
   TopView view;

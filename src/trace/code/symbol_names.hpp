@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/code/user_code.hpp"
@@ -34,6 +35,8 @@ class SymbolNames {
   // Returns the source lines of the call that returns to this address. The innermost inlined function is first. Empty
   // if there is no debug info.
   virtual std::vector<SourceFrame> frames(std::uint64_t) const { return {}; }
+  // Returns the argument of SourceDirectories (code_owner.hpp). Empty if it is unknown.
+  virtual std::string_view module_directories() const { return {}; }
   // Returns the name of a frame, which is an index into UserCode::frames.
   virtual UserName user_name(std::uint64_t) const { return {}; }
 };

@@ -59,6 +59,7 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
   add_rows(families, "slab_", "call_site", "slab objects by call site", metrics.call_sites);
   add_rows(families, "cache_", "cache", "slab objects by cache", metrics.caches);
   add_rows(families, "page_", "size", "pages by size", metrics.page_orders);
+  add_rows(families, "module_", "module", "slab objects by module of the call site", metrics.modules);
   MetricFamily missed = family_of("kmemtrace_missed_total", "Events that were missed, by kind", MetricType::Counter);
   const HeapLosses& lost = metrics.losses;
   const std::pair<const char*, std::uint64_t> kinds[] = {{"allocations", lost.missed},

@@ -41,6 +41,12 @@ struct KeyToJson {
     }
     return json;
   }
+  Json operator()(const CodeOwner& owner) const {
+    Json json = Json::object();
+    json["name"] = printable(owner.name);
+    json["is_guess"] = owner.is_guess;
+    return json;
+  }
   Json operator()(const MemoryAddress& address) const { return address_text(address.value); }
   Json operator()(const LifetimeRange& range) const {
     Json json = Json::object();

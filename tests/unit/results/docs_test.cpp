@@ -9,6 +9,7 @@
 #include "results/columns.hpp"
 #include "results/report/leaks.hpp"
 #include "results/report/pages_columns.hpp"
+#include "trace/code/code_owner.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "trace/code/wrappers.hpp"
 #include "trace/imperfections.hpp"
@@ -50,6 +51,14 @@ TEST(Docs, WrappersEqualTheList) {
   for (const WrapperList::Entry& entry : list.entries())
     expected += fmt::format("\n| `{}` | {} |", entry.glob, entry.why);
   EXPECT_EQ(rows, expected);
+}
+
+TEST(Docs, SubsystemsEqualTheTable) {
+  const std::string text = document("modules.md");
+  std::string rows;
+  for (const Subsystem& subsystem : subsystems())
+    rows += fmt::format("| `{}` | {} |\n", subsystem.directory, subsystem.name);
+  EXPECT_TRUE(text.ends_with("| directory | subsystem |\n|---|---|\n" + rows));
 }
 
 TEST(Docs, ManualNamesEverySortKey) {

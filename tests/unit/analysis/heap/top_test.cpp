@@ -53,6 +53,35 @@ const TopRow* find(const TopResult& result, const std::string& name) {
   return found == result.rows.end() ? nullptr : &*found;
 }
 
+// All call sites of a module are one row, with the live bytes of their samples.
+TEST(TopAccount, ModulesHaveTheSumsOfTheirCallSites) {
+  class Names : public SymbolNames {
+   public:
+    std::string name(std::uint64_t address) const override {
+      return address == 9 ? "copy_process+0x9" : "f" + std::to_string(address) + "+0x1 [drv]";
+    }
+  };
+  const Names names;
+  TopAccount account({TopView::modules}, kMean, names, cgroup_text);
+  std::vector<HeapSite> sites;
+  for (const std::uint64_t at : {7, 8, 9}) {
+    sites.push_back(site_of(1));
+    sites.back().call_site = at;
+    HeapSample sample = sample_of(1);
+    sample.pointer = 0x1000 * at;
+    sample.call_site = at;
+    account.samples().add(sample);
+  }
+  account.add_interval(sites, 1'000'000'000);
+  const TopResult modules = account.result(TopView::modules);
+  EXPECT_EQ(modules.rows.size(), 2u);
+  ASSERT_TRUE(find(modules, "drv") && find(modules, "[kernel]"));
+  EXPECT_EQ(find(modules, "drv")->allocated, 2 * kBytes);
+  EXPECT_DOUBLE_EQ(find(modules, "drv")->live_bytes->value, 2 * kBytes);
+  EXPECT_EQ(find(modules, "[kernel]")->allocated, kBytes);
+  EXPECT_EQ(account.stacks(TopView::modules).at("drv").size(), 2u) << "a stack of each call site";
+}
+
 TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   constexpr std::uint32_t kProcesses = 100'000;
   const NoNames names;

@@ -93,6 +93,35 @@ TEST(Grouping, ByFunctionMergesCallSites) {
   EXPECT_EQ(names, (std::vector<std::string>{"one", "two", "two", "unknown"}));
 }
 
+// The module is that of the caller. A module that allocates through a helper of the kernel is named, not the kernel.
+TEST(Grouping, ByModuleUsesTheCaller) {
+  TraceInfo info;
+  StackIds stacks(info.tables.stacks);
+  info.tables.call_sites = {0, 0x1010, 0x2010};
+  const Kallsyms symbols("1000 T kmemdup\n2000 T ext4_alloc_inode\t[ext4]\n3000 T drv_probe\t[drv]\n4000 T end\n", {},
+                         "drv drivers/net\n");
+  CacheNames caches(info);
+  Grouping grouping({GroupKey::module, GroupKey::subsystem, GroupKey::directory}, info, info.tasks, symbols, caches,
+                    [](std::span<const std::uint64_t>) { return std::size_t{1}; });
+  const auto owners_of = [&](std::uint32_t site, std::vector<std::uint64_t> frames) {
+    Event event;
+    event.kind = EventKind::kmalloc;
+    event.bytes_requested = event.bytes_allocated = 64;
+    event.call_site = CallSiteId{site};
+    event.stack = stacks.id_of(frames);
+    grouping.origin_of(event);
+    std::string text;
+    for (const KeyValue& value : grouping.values_of(static_cast<std::uint32_t>(grouping.groups() - 1), symbols))
+      text += plain_text(value) + "; ";
+    return text;
+  };
+  EXPECT_EQ(owners_of(2, {}), "ext4; file systems (guess); fs/ext4 (guess); ");
+  EXPECT_EQ(owners_of(1, {0x1010, 0x3010}), "drv; network drivers; drivers/net; ");
+  EXPECT_EQ(owners_of(1, {}), "[kernel]; memory management (guess); mm (guess); ");
+  EXPECT_EQ(owners_of(0, {}), "unknown; unknown; unknown; ");
+  EXPECT_EQ(grouping.groups(), 4u);
+}
+
 TEST(TracingFrames, PrecedeAFunctionThatAlwaysTraces) {
   const Kallsyms symbols(
       "1000 T __traceiter_kmalloc\n2000 T site\n3000 T bpf_map_alloc\n4000 T bpf_trace_run6\n5000 T end\n");

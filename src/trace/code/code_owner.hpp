@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Finds the module, the source directory and the subsystem that kernel code belongs to. docs/modules.md explains them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trace/code/symbol_names.hpp"
+
+namespace kmt {
+
+// A directory or a subsystem.
+struct CodeOwner {
+  std::string name;       // "fs/ext4", "file systems"; empty: unknown
+  bool is_guess = false;  // derived from the name of the function only
+
+  friend bool operator==(const CodeOwner&, const CodeOwner&) = default;
+};
+
+// Returns "ext4" for "ext4_find_extent+0x3c [ext4]", "[kernel]" for built-in code, and "[bpf]" for code of BPF
+// programs. Empty if the address has no name.
+std::string_view module_of(std::string_view symbol);
+
+class SourceDirectories {
+ public:
+  // `note` has lines "MODULE DIRECTORY", as from module_directories(); it may be empty.
+  explicit SourceDirectories(std::string_view note);
+
+  // Returns the directory of the source file, relative to the kernel's source tree. It is taken from debug info, else
+  // from the note, else from the table directories.txt.
+  CodeOwner of(std::string_view symbol, std::span<const SourceFrame> source) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> of_modules_;
+};
+
+struct Subsystem {
+  std::string_view directory;
+  std::string_view name;
+};
+// The deepest directory that contains a source file decides.
+std::span<const Subsystem> subsystems();
+// Returns the subsystem of a directory. Empty if the directory is in none.
+CodeOwner subsystem_of(const CodeOwner& directory);
+
+// Returns lines "MODULE DIRECTORY" for modules of `dependencies`, which has the format of modules.dep: lines
+// "kernel/fs/ext4/ext4.ko.xz: ...". Only modules in `loaded`, which has the format of /proc/modules, are returned.
+std::string module_directories(std::string_view dependencies, std::string_view loaded);
+
+}  // namespace kmt
