@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses memory.stat and cgroup.stat of every cgroup. For cgroup v1, parses memory.kmem.usage_in_bytes instead of
-// cgroup.stat.
+// Parses memory.stat and cgroup.stat of every cgroup. cgroup v1 has memory.kmem.usage_in_bytes instead of cgroup.stat.
 #include <unordered_map>
 
 #include "base/words.hpp"
@@ -20,12 +19,14 @@ void parse_cgroups(std::string_view text, KernelMemory& memory) {
     std::size_t at = line.rfind(kKernel);
     const bool is_kernel = at != std::string_view::npos && whole_number(line.substr(at + kKernel.size())).has_value();
     std::string_view file = kKernel;
-    for (const std::string_view other : {kStat, kCounts})
-      if (const std::size_t found = line.rfind(other); !is_kernel && found != std::string_view::npos) {
-        at = found;
-        file = other;
-      }
-    if (at == std::string_view::npos || (file == kKernel && !is_kernel)) return keep_unknown("cgroups", line, memory);
+    if (!is_kernel) {
+      // A cgroup's name may also contain "/memory.stat:", so the last name of a file in the line is used.
+      const std::size_t stat = line.rfind(kStat);
+      const std::size_t counts = line.rfind(kCounts);
+      file = counts != std::string_view::npos && (stat == std::string_view::npos || counts > stat) ? kCounts : kStat;
+      at = file == kCounts ? counts : stat;
+    }
+    if (at == std::string_view::npos) return keep_unknown("cgroups", line, memory);
     Words words(line.substr(at + file.size()));
     const std::string_view name = is_kernel ? "kmem.usage_in_bytes" : words.next();
     const auto value = whole_number(words.next(), UINT64_MAX);  // a memory limit may be UINT64_MAX

@@ -183,8 +183,10 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
     left.pop_back();
     const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});
     append_lines(place.path + "/memory.stat:", one.text, all.text);
-    const Reading counts = read_some(root + place.path + "/cgroup.stat", {kMostOfAnAttribute, limits.until});
-    append_lines(place.path + "/cgroup.stat:", counts.text, all.text);
+    if (one.error == 0) {
+      const Reading counts = read_some(root + place.path + "/cgroup.stat", {kMostOfAnAttribute, limits.until});
+      append_lines(place.path + "/cgroup.stat:", counts.text, all.text);
+    }
     // cgroup v1 counts the kernel's memory in a separate file.
     const Reading kernel = read_some(root + place.path + "/memory.kmem.usage_in_bytes", {kMostOfANumber, limits.until});
     append_lines(place.path + "/memory.kmem.usage_in_bytes:", kernel.text, all.text);

@@ -34,6 +34,15 @@ Tree tree_of(const std::vector<CgroupMemory>& cgroups) {
   return tree;
 }
 
+// Returns the number of removed cgroups below a cgroup, without those that count for existing cgroups below it. A
+// cgroup below it may lack the number, because it was removed while its files were read.
+std::uint64_t own_count(const Node& node) {
+  constexpr std::string_view kName = "nr_dying_descendants";
+  std::uint64_t rest = find_number(node.own->values, kName).value_or(0);
+  for (const CgroupMemory* child : node.children) rest -= std::min(rest, find_number(child->values, kName).value_or(0));
+  return rest;
+}
+
 // Returns the amount of a cgroup without that of the cgroups below it. Empty if one of the amounts is unknown.
 std::optional<std::uint64_t> own_part(const Node& node, const Value& value) {
   std::optional<std::uint64_t> rest = value(*node.own);
@@ -55,7 +64,7 @@ std::vector<DyingCgroups> dying_cgroups(const std::vector<CgroupMemory>& cgroups
   std::vector<DyingCgroups> rows;
   for (const auto& [path, node] : tree_of(cgroups)) {
     if (node.own == nullptr) continue;
-    const std::uint64_t count = own_part(node, line("nr_dying_descendants")).value_or(0);
+    const std::uint64_t count = own_count(node);
     if (count == 0) continue;
     DyingCgroups& row = rows.emplace_back();
     row.below = path;

@@ -74,9 +74,9 @@ struct SnapshotResult {
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
   std::vector<DyingCgroups> dying_cgroups;  // largest number first
-  std::vector<std::string> files;  // only for copied files: names of the files that were read
-  std::string log;                 // only for copied files: name of the file with reports of OOM kills
-  std::size_t log_reports = 0;     // number of reports in `log`
+  std::vector<std::string> files;           // only for copied files: names of the files that were read
+  std::string log;                          // only for copied files: name of the file with reports of OOM kills
+  std::size_t log_reports = 0;              // number of reports in `log`
 
   SnapshotResult() = default;
   SnapshotResult(const SnapshotResult&) = delete;  // not copyable, because `caches` points into `memory`

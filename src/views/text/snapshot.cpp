@@ -163,13 +163,13 @@ std::string dying_text(const SnapshotResult& result, const SnapshotOptions& opti
           bytes_or_unknown(row->percpu_bytes, style), bytes_or_unknown(row->file_bytes, style),
           bytes_or_unknown(row->anonymous_bytes, style)}});
   return counted_heading(
-             fmt::format("{} removed cgroups that still hold memory (dying cgroups)", say_count(count, style)),
+             fmt::format("Removed cgroups that still hold memory (dying cgroups, {} in all)", say_count(count, style)),
              rows.size(), result.dying_cgroups.size(), style) +
          to_text(table, style) +
          hanging("  ",
                  "Amounts are upper bounds, because they include the memory of the cgroup itself. Page cache and "
                  "objects such as dentries keep a removed cgroup until they are freed: "
-                 "echo 2 > /proc/sys/vm/drop_caches frees what is unused.",
+                 "echo 3 > /proc/sys/vm/drop_caches frees both unless they are in use.",
                  style);
 }
 

@@ -45,6 +45,26 @@ TEST(DyingCgroups, UnknownWithoutCounts) {
   EXPECT_TRUE(dying_in("/cgroup.stat:nr_descendants 3\n/cgroup.stat:nr_dying_descendants 0\n").empty());
 }
 
+// The kernel no longer shows the counts of /a/b, which was removed after its memory.stat was read.
+TEST(DyingCgroups, CountsWithoutAChildThatWasJustRemoved) {
+  const std::vector<DyingCgroups> rows =
+      dying_in("/a/cgroup.stat:nr_dying_descendants 7\n/a/memory.stat:slab 8192\n/a/b/memory.stat:slab 4096\n");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].count, 7u);
+  EXPECT_EQ(rows[0].slab_bytes, 4096u);
+}
+
+// Names of cgroups may be like the names of files.
+TEST(DyingCgroups, ALineBelongsToItsLastFile) {
+  const std::vector<DyingCgroups> rows = dying_in(
+      "/cgroup.stat:a/cgroup.stat:nr_dying_descendants 2\n/cgroup.stat:a/memory.stat:slab 4096\n"
+      "/memory.stat:b/cgroup.stat:nr_dying_descendants 1\n");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].below, "/cgroup.stat:a");
+  EXPECT_EQ(rows[0].slab_bytes, 4096u);
+  EXPECT_EQ(rows[1].below, "/memory.stat:b");
+}
+
 // The amounts of two cgroups are read one after another, so that of a child may be larger.
 TEST(DyingCgroups, AmountsAreNeverNegative) {
   const std::vector<DyingCgroups> rows = dying_in(
