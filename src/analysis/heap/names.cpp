@@ -29,7 +29,7 @@ std::string cache_text(std::string_view cache, bool pages, std::uint64_t bytes) 
 
 std::string module_name(std::string_view symbol) {
   const std::string_view module = module_of(symbol);
-  return std::string(module.empty() ? "unknown" : module);
+  return std::string(module.empty() ? kUnknownCode : module);
 }
 
 }  // namespace kmt

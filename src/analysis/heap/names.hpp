@@ -12,6 +12,7 @@ namespace kmt {
 
 // Name of the row that replaces merged rows when there would be too many.
 inline constexpr const char* kOthers = "[others]";
+inline constexpr const char* kUnknownCode = "unknown";  // the call site, module or directory is unknown
 
 // Returns the task name, such as "bash". Returns "[softirq]" for allocations by an interrupt.
 std::string task_text(AllocationContext context, std::string_view comm);

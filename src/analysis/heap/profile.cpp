@@ -11,6 +11,7 @@
 #include "analysis/heap/sample_stacks.hpp"
 #include "analysis/matching/own_interrupt.hpp"
 #include "analysis/matching/page_use.hpp"
+#include "results/group.hpp"
 
 namespace kmt {
 
@@ -282,14 +283,14 @@ std::string HeapProfile::owner_text(HeapKey key, std::uint64_t caller) const {
   if (key == HeapKey::module) return module_name(name);
   const CodeOwner directory = directories_.of(name, symbols_.frames(caller));
   const CodeOwner owner = key == HeapKey::directory ? directory : subsystem_of(directory);
-  return owner.name.empty() ? "unknown" : plain_text(owner);
+  return owner.name.empty() ? kUnknownCode : plain_text(owner);
 }
 
 std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
   switch (key) {
-    case HeapKey::call_site: return group.call_site == 0 ? "unknown" : symbols_.name(group.call_site);
+    case HeapKey::call_site: return group.call_site == 0 ? kUnknownCode : symbols_.name(group.call_site);
     case HeapKey::caller:
-    case HeapKey::stack: return group.caller == 0 ? "unknown" : symbols_.name(group.caller);
+    case HeapKey::stack: return group.caller == 0 ? kUnknownCode : symbols_.name(group.caller);
     case HeapKey::process:
       return is_folded(group.drawn) ? kOthers
                                     : process_name(group.drawn.context, group.drawn.comm, group.drawn.process);

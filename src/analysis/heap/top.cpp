@@ -40,7 +40,9 @@ HeapKey key_of(TopView view) {
 }
 
 // Returns the name of the row of a view that samples are added to. `key` is their value of key_of().
-std::string row_name(TopView view, const std::string& key) { return view == TopView::modules ? module_name(key) : key; }
+std::string row_name(TopView view, const std::string& key) {
+  return view == TopView::modules && key != kUnknownCode ? module_name(key) : key;
+}
 
 // True if the view shows such samples: slab objects, pages, or both. Pages that hold slab objects are not counted
 // beside the objects, and user memory is not counted at all.
@@ -100,7 +102,7 @@ TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, con
 
 std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   switch (view) {
-    case TopView::call_sites: return site.call_site == 0 ? "unknown" : symbols_.name(site.call_site);
+    case TopView::call_sites: return site.call_site == 0 ? kUnknownCode : symbols_.name(site.call_site);
     case TopView::modules: return module_name(site.call_site == 0 ? "" : symbols_.name(site.call_site));
     case TopView::processes:
       return is_process(site) ? std::to_string(site.process) : process_text(site.context, site.comm, site.process);

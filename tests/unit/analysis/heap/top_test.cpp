@@ -64,21 +64,25 @@ TEST(TopAccount, ModulesHaveTheSumsOfTheirCallSites) {
   const Names names;
   TopAccount account({TopView::modules}, kMean, names, cgroup_text);
   std::vector<HeapSite> sites;
-  for (const std::uint64_t at : {7, 8, 9}) {
+  for (const std::uint64_t at : {0u, 7u, 8u, 9u}) {
     sites.push_back(site_of(1));
     sites.back().call_site = at;
     HeapSample sample = sample_of(1);
-    sample.pointer = 0x1000 * at;
+    sample.pointer = 0x1000 * (at + 1);
     sample.call_site = at;
+    if (at == 0) sample.stack = {};
     account.samples().add(sample);
   }
   account.add_interval(sites, 1'000'000'000);
   const TopResult modules = account.result(TopView::modules);
-  EXPECT_EQ(modules.rows.size(), 2u);
-  ASSERT_TRUE(find(modules, "drv") && find(modules, "[kernel]"));
+  EXPECT_EQ(modules.rows.size(), 3u);
+  ASSERT_TRUE(find(modules, "drv") && find(modules, "[kernel]") && find(modules, "unknown"));
   EXPECT_EQ(find(modules, "drv")->allocated, 2 * kBytes);
   EXPECT_DOUBLE_EQ(find(modules, "drv")->live_bytes->value, 2 * kBytes);
-  EXPECT_EQ(find(modules, "[kernel]")->allocated, kBytes);
+  for (const char* const name : {"[kernel]", "unknown"}) {
+    EXPECT_EQ(find(modules, name)->allocated, kBytes) << name;
+    EXPECT_DOUBLE_EQ(find(modules, name)->live_bytes->value, kBytes) << name;
+  }
   EXPECT_EQ(account.stacks(TopView::modules).at("drv").size(), 2u) << "a stack of each call site";
 }
 
