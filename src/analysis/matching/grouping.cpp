@@ -349,9 +349,10 @@ std::uint32_t Grouping::function_row(const Event& event) {
 }
 
 std::uint32_t Grouping::owner_id(CodeOwner owner) {
-  const auto index = static_cast<std::uint32_t>(std::ranges::find(owners_, owner) - owners_.begin());
-  if (index == owners_.size()) owners_.push_back(std::move(owner));
-  return index;
+  const auto [known, is_new] =
+      owner_ids_.try_emplace({owner.name, owner.is_guess}, static_cast<std::uint32_t>(owners_.size()));
+  if (is_new) owners_.push_back(std::move(owner));
+  return known->second;
 }
 
 std::uint32_t Grouping::owner_row(GroupKey key, const Event& event) {

@@ -208,6 +208,7 @@ class Grouping {
   };
   std::vector<KnownOwners> owners_of_code_;  // by the ID of an address
   std::vector<CodeOwner> owners_;            // each once
+  std::map<std::pair<std::string, bool>, std::uint32_t> owner_ids_;
   std::optional<SourceDirectories> directories_;
 };
 

@@ -103,8 +103,10 @@ std::string name_in_table(std::string_view symbol) {
 }
 
 std::string_view guess_directory(std::string_view symbol) {
+  constexpr std::size_t kLongestName = 512;  // KSYM_NAME_LEN; a damaged file may have longer names
   static const DirectoryTable kTable = read_table();
   std::string name = name_in_table(symbol);
+  if (name.size() > kLongestName) return {};
   if (const auto whole = kTable.find(name); whole != kTable.end()) return whole->second;
   for (std::size_t end = name.rfind('_'); end != std::string::npos && end > 0; end = name.rfind('_', end - 1)) {
     name.resize(end + 1);
@@ -155,7 +157,8 @@ CodeOwner SourceDirectories::of(std::string_view symbol, std::span<const SourceF
   if (module.empty()) return {};
   if (module.front() == '[' && module != kBuiltIn) return {std::string(module), false};
   if (const auto known = of_modules_.find(module); known != of_modules_.end()) return {known->second, false};
-  return {std::string(guess_directory(symbol)), true};
+  const std::string_view guess = guess_directory(symbol);
+  return {std::string(guess), !guess.empty()};
 }
 
 std::span<const Subsystem> subsystems() { return kSubsystems; }

@@ -36,7 +36,9 @@ TEST(CodeOwner, DirectoryIsGuessedFromTheNameOfTheFunction) {
   EXPECT_EQ(guess("io_pages_map+0x30"), "io_uring");
   EXPECT_EQ(guess("alloc_pipe_info+0x5a"), "fs");
   EXPECT_EQ(guess("__do_sys_msgget+0x10"), guess("__x64_sys_msgget+0x10"));
-  EXPECT_EQ(guess("a_function_of_nobody+0x1"), "");
+  EXPECT_EQ(directories.of("a_function_of_nobody+0x1", {}), (CodeOwner{})) << "unknown is not a guess";
+  EXPECT_EQ(directories.of(std::string(1 << 20, '_') + "+0x1", {}), (CodeOwner{}));
+  EXPECT_EQ(directories.of("a" + std::string(1 << 20, '_') + "+0x1", {}), (CodeOwner{})) << "too long for a function";
 }
 
 TEST(CodeOwner, WhatIsKnownPrecedesAGuess) {
