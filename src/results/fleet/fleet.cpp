@@ -15,8 +15,9 @@ constexpr std::array kFleetKeys = {
     FleetKeyInfo{"call-site", "Call site", "call_site",
                  "the function with the offset of the call; the offset differs between builds"},
     FleetKeyInfo{"module", "Module",
-                 "multiIf(call_site = '' OR startsWith(call_site, '0x'), '', match(call_site, ' [[].*[]]$'), "
-                 "extract(call_site, ' [[](.*)[]]$'), '[kernel]')",
+                 "multiIf(call_site = '' OR startsWith(call_site, '0x'), '', "
+                 "match(call_site, ' [[](bpf|__builtin__.*)[]]$'), extract(call_site, ' ([[].*[]])$'), "
+                 "match(call_site, ' [[].*[]]$'), extract(call_site, ' [[](.*)[]]$'), '[kernel]')",
                  "the kernel module of the call site; [kernel] is built-in code"},
     FleetKeyInfo{"cache", "Cache", "cache", "the slab cache"},
     FleetKeyInfo{"order", "Order", "if(page_order < 0, '', toString(page_order))",
