@@ -10,8 +10,9 @@
 // Reports that are not brief, and reports with calls, are tried at widths of 390, 1280 and 1920 pixels. The first report
 // and those of investigations are also tried in dark colors. Colors hardly depend on data.
 // These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json
-// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.modules.json (--by module), REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json),
-// REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0).
+// (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.modules.json (--by module),
+// REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json), REPORT.diff.json and REPORT.graph.json
+// (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

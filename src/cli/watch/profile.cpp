@@ -270,9 +270,8 @@ Command profile_command() {
   command.option(
       "--by", &options->by, "KEYS",
       "Group by KEYS (default: call-site)\nKeys are call-site, caller, stack, process, cache, cgroup, module, "
-      "subsystem and directory "
-      "(docs/modules.md). Separate "
-      "several keys with commas. A caller is the first function that is not an allocator (docs/wrappers.md).");
+      "subsystem and directory (docs/modules.md). Separate several keys with commas. A caller is the first function "
+      "that is not an allocator (docs/wrappers.md).");
   command.option("-o,--output", &options->output, "FILE",
                  "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt for --show");
   command.option("--show", &options->show, "FILE", "Show the profile in FILE.kmt, grouped by the keys of --by",

@@ -3,7 +3,7 @@
 import type { App } from '../app';
 import { allocatorNumber, kAllocatorTitles } from '../data/allocators';
 import type { AllocatorName } from '../data/document';
-import { kDimensionTitles } from '../data/filter';
+import { kDimensionTitles, kNoFilter } from '../data/filter';
 import { layOut, search } from '../data/layout';
 import { keyText, rangeOf, selectedGroups, type Model } from '../data/model';
 import { highestBucket, kMetrics, listOf, liveSeries, metricByGroup, type Metric } from '../data/sums';
@@ -99,7 +99,8 @@ export function flamePage(app: App): HTMLElement {
   const filter = { ...app.state.filter, allocator };
   const selected = selectedGroups(model, filter);
   const range = rangeOf(model, filter);
-  const whole = liveSeries(model, listOf(selectedGroups(model, { ...filter, site: null, module: null, cache: null, task: null })));
+  const everything = { ...kNoFilter, range: filter.range, allocator };
+  const whole = liveSeries(model, listOf(selectedGroups(model, everything)));
   const highest = highestBucket(whole, range);
   const metrics = allocator === 'slab' ? kMetrics : kMetrics.filter((metric) => metric !== 'wasted');
   const metric = metrics.includes(options.metric) ? options.metric : 'allocated';

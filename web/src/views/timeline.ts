@@ -248,7 +248,10 @@ export function timelinePage(app: App): HTMLElement {
       segmented(
         'by',
         'By',
-        (['site', 'module', 'cache', 'task', 'allocator'] as const).map((value) => ({ value, title: kDimensionTitles[value] })),
+        (['site', 'module', 'cache', 'task', 'allocator'] as const).map((value) => ({
+          value,
+          title: kDimensionTitles[value],
+        })),
         options.by,
         (by) => {
           options.by = by;
