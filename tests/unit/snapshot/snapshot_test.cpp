@@ -300,7 +300,7 @@ TEST_F(Snapshots, TextFitsAndKeepsAllLabels) {
 TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
   set("allocinfo", "1 1 a.c:1 func:f\n");
-  set("cgroups", "/a/memory.stat:slab 1\n");
+  set("cgroups", "/a/memory.stat:slab 1\n/a/cgroup.stat:nr_dying_descendants 2\n");
   set("zoneinfo", "Node 0, zone      DMA\n  pages free     10\n");
   set("pagetypeinfo", "Node    0, zone      DMA, type    Unmovable      7 \n");
   set("missing", "kmemleak\tnot there\t\n");
@@ -322,6 +322,8 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   EXPECT_EQ(keys(json["vmalloc"][0]), "function areas bytes virtual_bytes mapped_bytes task_stacks ");
   EXPECT_EQ(keys(json["allocinfo"][0]), "site of count bytes approximate stack more ");
   EXPECT_EQ(keys(json["cgroups"][0]), "path kernel_bytes user_bytes stat ");
+  EXPECT_EQ(keys(json["dying_cgroups"][0]),
+            "below count existing kernel_bytes slab_bytes percpu_bytes file_bytes anonymous_bytes ");
   EXPECT_EQ(keys(json["zones"][0]), "node zone cpu_list_pages free_blocks pages ");
   EXPECT_EQ(keys(json["free_by_type"][0]), "node zone migrate_type free_blocks ");
   EXPECT_EQ(keys(json["percpu"]), "first_chunk_bytes stats ");

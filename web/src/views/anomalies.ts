@@ -88,8 +88,8 @@ export function anomaliesPage(app: App): HTMLElement {
     ),
     section(
       'By call sites',
-      (filter.range !== null || filter.task !== null) &&
-        note('These filters do not apply: anomalies are shown for the whole time and all tasks.'),
+      (filter.range !== null || filter.module !== null || filter.task !== null) &&
+        note('Anomalies are shown for the whole time, all modules and all tasks. Filters of these do not apply.'),
       table({
         name: 'anomalies',
         label: 'Anomalies by call sites',

@@ -37,6 +37,7 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
   const filter = {
     ...kNoFilter,
     site: app.state.filter.site,
+    module: app.state.filter.module,
     cache: app.state.filter.cache,
     task: app.state.filter.task,
     allocator,

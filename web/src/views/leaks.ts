@@ -172,7 +172,7 @@ export function leaksPage(app: App): HTMLElement {
     ),
     verdictOfInvestigation(app),
     !onlyBy(app.state.filter, 'allocator', 'site') &&
-      note('Growth is judged by caller over the whole time, so filters of time, cache and task do not apply.'),
+      note('Growth is judged by caller over the whole time, so filters of time, module, cache and task do not apply.'),
     total > rows.length &&
       app.state.filter.allocator === null &&
       note(`Not in this file: ${numberOf(total - rows.length, 'more group')} with live allocations.`),
