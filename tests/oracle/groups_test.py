@@ -175,6 +175,28 @@ class Lifetimes(Case):
                     self.check(make(), keys)
 
 
+class Modules(Case):
+    """A module has the sums of its call sites. Without stacks, its name is that in brackets after the call site."""
+
+    SUMS = 'allocations', 'bytes_requested', 'bytes_allocated', 'frees', 'bytes_freed', 'live_allocations', 'live_bytes'
+
+    def test_sums(self):
+        for name in REAL:
+            with self.subTest(name=name):
+                sample = real(name)
+                want = collections.defaultdict(collections.Counter)
+                for row in by(sample.path, 'module,call-site')['groups']['slab']['rows']:
+                    want[row['keys']['module']].update({key: row[key] for key in self.SUMS})
+                    symbol = row['keys']['call-site']['symbol']
+                    if symbol.startswith('0x') or any(event.stack for event in sample.events):
+                        continue
+                    module = re.search(r' \[(\w+)\]$', symbol)
+                    self.assertEqual(row['keys']['module'], module[1] if module else '[kernel]', symbol)
+                for row in by(sample.path, 'module')['groups']['slab']['rows']:
+                    self.assertEqual(dict(want.pop(row['keys']['module'])), {key: row[key] for key in self.SUMS})
+                self.assertFalse(want)
+
+
 class Freers(Case):
     """Tests groups by who frees, and the matrix of allocators and freers."""
 

@@ -97,6 +97,20 @@ test('peak values of groups add up at the time of the highest sum', () => {
   assert.deepEqual([...metricByGroup(model, selected, 'live', { from: 0, to: 4 }, highest)], [0, 50, 0, 0]);
 });
 
+test('modules have the sums of their groups', () => {
+  const rows = tableRows(model, 'module', kNoFilter);
+  assert.equal(rows.exact, false); // the page has no report by module
+  assert.deepEqual(
+    rows.rows.filter((row) => row.allocator === 0).map((row) => [row.name, row.hits, row.allocated]),
+    [['b', 8, 350]],
+  );
+  assert.deepEqual([...selectedGroups(model, { ...kNoFilter, module: 'b' })], [1, 1, 0, 1]);
+  assert.deepEqual(
+    tableRows(model, 'site', { ...kNoFilter, module: 'a' }).rows.map((row) => row.allocator),
+    [3],
+  );
+});
+
 test('tables use the report’s rows if it has them', () => {
   const exact = tableRows(model, 'site', { ...kNoFilter, allocator: 'slab' });
   assert.equal(exact.exact, true);
