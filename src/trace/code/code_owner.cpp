@@ -71,6 +71,7 @@ constexpr std::array kSubsystems = {Subsystem{"arch", "architecture"},
                                     Subsystem{"net/netfilter", "netfilter"},
                                     Subsystem{"net/wireless", "Wi-Fi"},
                                     Subsystem{"rust", "Rust"},
+                                    Subsystem{"samples", "samples"},
                                     Subsystem{"security", "security"},
                                     Subsystem{"sound", "sound"},
                                     Subsystem{"virt", "virtualisation"}};
@@ -131,6 +132,16 @@ std::string module_in_path(std::string_view path) {
   return name;
 }
 
+// Some distributions also install modules of other projects below "kernel/", such as "kernel/zfs/zfs.ko".
+std::string directory_of_module(std::string_view path) {
+  constexpr std::string_view kTop = "kernel/";
+  if (path.starts_with(kTop)) {
+    const std::string directory(path.substr(kTop.size(), std::max(path.rfind('/'), kTop.size()) - kTop.size()));
+    if (!subsystem_of({directory, false}).name.empty()) return directory;
+  }
+  return std::string(kOutOfTree);
+}
+
 }  // namespace
 
 std::string_view module_of(std::string_view symbol) {
@@ -181,12 +192,10 @@ std::string module_directories(std::string_view dependencies, std::string_view l
   for (const std::string_view line : split(loaded, '\n')) names.insert(line.substr(0, line.find(' ')));
   std::string lines;
   for (const std::string_view line : split(dependencies, '\n')) {
-    std::string_view path = line.substr(0, line.find(':'));
+    const std::string_view path = line.substr(0, line.find(':'));
     const std::string name = module_in_path(path);
     if (name.empty() || !names.contains(name)) continue;
-    const bool is_in_tree = path.starts_with("kernel/");
-    if (is_in_tree) path.remove_prefix(7);
-    lines += fmt::format("{} {}\n", name, is_in_tree ? path.substr(0, path.rfind('/')) : kOutOfTree);
+    lines += fmt::format("{} {}\n", name, directory_of_module(path));
   }
   return lines;
 }

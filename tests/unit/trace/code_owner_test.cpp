@@ -64,15 +64,18 @@ TEST(CodeOwner, DeepestDirectoryDecidesAboutTheSubsystem) {
   EXPECT_EQ(subsystem_of({}), (CodeOwner{}));
 }
 
-// Lines of modules.dep and of /proc/modules, as in Debian 12.
+// Lines of modules.dep and of /proc/modules, as in Debian 12 and, for zfs/spl.ko, in Ubuntu.
 TEST(CodeOwner, DirectoriesOfLoadedModules) {
   const char* const dependencies =
       "kernel/fs/ext4/ext4.ko: kernel/fs/mbcache.ko\nkernel/net/netfilter/nf-conntrack.ko.xz:\n"
-      "kernel/drivers/net/dummy.ko.zst:\nupdates/dkms/zfs.ko: updates/dkms/spl.ko\n";
+      "kernel/drivers/net/dummy.ko.zst:\nupdates/dkms/zfs.ko: updates/dkms/spl.ko\n"
+      "kernel/zfs/spl.ko:\nkernel/mine.ko:\n";
   const char* const loaded =
       "ext4 1011712 1 - Live 0x0000000000000000\nnf_conntrack 188416 2 xt_a,xt_b, Live 0x0000000000000000\n"
-      "zfs 4000000 3 - Live 0x0000000000000000 (PO)\n";
-  EXPECT_EQ(module_directories(dependencies, loaded), "ext4 fs/ext4\nnf_conntrack net/netfilter\nzfs [out of tree]\n");
+      "zfs 4000000 3 - Live 0x0000000000000000 (PO)\nspl 100000 1 zfs, Live 0x0000000000000000 (O)\n"
+      "mine 4096 0 - Live 0x0000000000000000 (O)\n";
+  EXPECT_EQ(module_directories(dependencies, loaded),
+            "ext4 fs/ext4\nnf_conntrack net/netfilter\nzfs [out of tree]\nspl [out of tree]\nmine [out of tree]\n");
   EXPECT_EQ(module_directories("", loaded), "");
 }
 
