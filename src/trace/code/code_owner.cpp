@@ -160,14 +160,17 @@ SourceDirectories::SourceDirectories(std::string_view note) {
 }
 
 CodeOwner SourceDirectories::of(std::string_view symbol, std::span<const SourceFrame> source) const {
+  const std::string_view module = module_of(symbol);
+  const auto known = of_modules_.find(module);
+  // Paths in the debug info of such a module may be relative to its own source tree.
+  if (known != of_modules_.end() && known->second == kOutOfTree) return {known->second, false};
   for (const SourceFrame& frame : source)
     if (!frame.hides_caller && !is_header(frame.file))
       if (const std::string_view directory = directory_of_file(frame.file); !directory.empty())
         return {std::string(directory), false};
-  const std::string_view module = module_of(symbol);
   if (module.empty()) return {};
   if (module.front() == '[' && module != kBuiltIn) return {std::string(module), false};
-  if (const auto known = of_modules_.find(module); known != of_modules_.end()) return {known->second, false};
+  if (known != of_modules_.end()) return {known->second, false};
   const std::string_view guess = guess_directory(symbol);
   return {std::string(guess), !guess.empty()};
 }

@@ -52,8 +52,10 @@ TEST(CodeOwner, WhatIsKnownPrecedesAGuess) {
   EXPECT_EQ(directories.of("bpf_prog_1+0x10 [bpf]", {}), (CodeOwner{"[bpf]", false}));
   EXPECT_EQ(directories.of("0xffffffffc0401234", {}), (CodeOwner{}));
   // Paths of the machine that built a module are not directories of the kernel.
-  const std::vector<SourceFrame> outside = {{"f", "/home/me/driver/main.c", 1, false}};
-  EXPECT_EQ(directories.of("f+0x10 [mine]", outside), (CodeOwner{"[out of tree]", false}));
+  for (const char* const file : {"/home/me/driver/main.c", "os/linux/main.c"}) {
+    const std::vector<SourceFrame> outside = {{"f", file, 1, false}};
+    EXPECT_EQ(directories.of("f+0x10 [mine]", outside), (CodeOwner{"[out of tree]", false})) << file;
+  }
 }
 
 TEST(CodeOwner, DeepestDirectoryDecidesAboutTheSubsystem) {
