@@ -15,7 +15,7 @@
 #include "cli/support/parse.hpp"
 #include "results/series/thresholds.hpp"
 #include "views/json/leaks.hpp"
-#include "views/text/leaks.hpp"
+#include "views/text/leaks/leaks.hpp"
 #include "views/text/series.hpp"
 
 namespace kmt {

@@ -13,7 +13,7 @@
 #include "analysis/report/report.hpp"
 #include "analysis/report/timeline.hpp"
 #include "trace/code/untraced_paths.hpp"
-#include "views/text/leaks.hpp"
+#include "views/text/leaks/leaks.hpp"
 
 namespace kmt {
 namespace {

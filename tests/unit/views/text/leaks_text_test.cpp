@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "views/text/leaks.hpp"
+#include "views/text/leaks/leaks.hpp"
 
 namespace kmt {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text/leaks_rows.hpp"
+#include "views/text/leaks/rows.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text/leaks_verdict.hpp"
+#include "views/text/leaks/verdict.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "views/text/leaks_rows.hpp"
+#include "views/text/leaks/rows.hpp"
 #include "views/text/lines.hpp"
 
 namespace kmt {

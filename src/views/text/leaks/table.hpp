@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "views/text/leaks_rows.hpp"
+#include "views/text/leaks/rows.hpp"
 
 namespace kmt {
 

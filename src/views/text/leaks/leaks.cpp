@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text/leaks.hpp"
+#include "views/text/leaks/leaks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,9 @@
 
 #include "base/text.hpp"
 #include "views/text/findings.hpp"
-#include "views/text/leaks_rows.hpp"
-#include "views/text/leaks_table.hpp"
-#include "views/text/leaks_verdict.hpp"
+#include "views/text/leaks/rows.hpp"
+#include "views/text/leaks/table.hpp"
+#include "views/text/leaks/verdict.hpp"
 #include "views/text/lines.hpp"
 
 namespace kmt {
