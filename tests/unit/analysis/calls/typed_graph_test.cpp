@@ -45,7 +45,7 @@ class Names : public SymbolNames {
   }
 };
 
-std::string format_text(const char* name, unsigned id,
+std::string call_format(const char* name, unsigned id,
                         const std::vector<std::tuple<const char*, std::size_t, std::size_t>>& fields) {
   std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);
   text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
@@ -59,22 +59,22 @@ std::string format_text(const char* name, unsigned id,
 
 std::vector<std::pair<std::string, std::string>> formats(Machine machine) {
   const std::size_t word = machine.long_bytes;
-  return {{"ftrace", format_text("funcgraph_entry", kEntry,
+  return {{"ftrace", call_format("funcgraph_entry", kEntry,
                                  {{"unsigned long func", 8, word},
                                   {"unsigned long depth", 8 + word, word},
                                   {"unsigned long args[]", 8 + 2 * word, 0}})},
-          {"ftrace", format_text("funcgraph_exit", kExit,
+          {"ftrace", call_format("funcgraph_exit", kExit,
                                  {{"unsigned long func", 8, word},
                                   {"unsigned long retval", 8 + word, word},
                                   {"unsigned long depth", 8 + 2 * word, word},
                                   {"unsigned long long calltime", 8 + 4 * word, 8},
                                   {"unsigned long long rettime", 16 + 4 * word, 8}})},
-          {"kmemtrace", format_text("call_entry", kOwnEntry,
+          {"kmemtrace", call_format("call_entry", kOwnEntry,
                                     {{"unsigned long func", 8, word},
                                      {"unsigned int depth", 8 + word, 4},
                                      {"unsigned long args[6]", 16 + word, 6 * word},
                                      {"__data_loc char[] values", 16 + 7 * word, 4}})},
-          {"kmemtrace", format_text("call_exit", kOwnExit,
+          {"kmemtrace", call_format("call_exit", kOwnExit,
                                     {{"unsigned long func", 8, word},
                                      {"unsigned int depth", 8 + word, 4},
                                      {"unsigned long long calltime", 16 + word, 8},
