@@ -93,7 +93,7 @@ TEST_F(KernelSymbols, OfAnotherKernelAreNeverUsed) {
   info_.recording.notes["kernel_reference"] = "_text ffffffff81000000";
   none("lacks _text");
   info_.recording.notes["kernel_reference"] = "nonsense";
-  none("where it lay");
+  none("the address at which the kernel was loaded");
 }
 
 TEST_F(KernelSymbols, ATraceWithSymbolsNeedsNoOthers) {

@@ -286,7 +286,7 @@ TEST_F(Pages, TextFitsTheWidth) {
                                  "Failed page allocations", "Reclaimable", "0xcc0"})
     EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
   events.clear();
-  EXPECT_NE(text_pages(result(), {}, {120, false, false}).find("no event of the page allocator"), std::string::npos);
+  EXPECT_NE(text_pages(result(), {}, {120, false, false}).find("no events of the page allocator"), std::string::npos);
 }
 
 TEST_F(Pages, JsonHasTheDocumentedKeysInTheirOrder) {

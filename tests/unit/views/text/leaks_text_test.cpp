@@ -92,7 +92,7 @@ TEST_F(LeaksText, SaysWhatRoseAndStopped) {
   add(slab, "sock_alloc+0x1", LeakVerdict::past, 5000);
   expect("sock_alloc+0x1 (slab) rose to 1.0 MiB");
   add(slab, "small+0x1", LeakVerdict::past, 5000, 2);
-  expect("2 groups rose and then hardly grew. The largest is ");
+  expect("2 groups rose and then hardly grew. The largest is");
   result.threshold_bytes_per_s = 1 << 20;
   expect("hardly grew", false);
 }
