@@ -66,14 +66,15 @@ class Commands(unittest.TestCase):
     def test_snapshot_shows_removed_cgroups(self):
         removed = int(re.search(r'nr_dying_descendants (\d+)', self.text('jobs.stat'))[1])
         rows = {row['below']: row for row in json.loads(self.text('snapshot-dying.out'))['dying_cgroups']}
-        self.assertEqual(removed, rows['/jobs']['count'] if removed else 0)
-        if KERNEL == '7.2':
-            return  # the pages of a removed cgroup move to its parent
-        self.assertEqual(30, removed)
-        self.assertEqual(0, rows['/jobs']['existing'])
+        if KERNEL == '7.2':  # the pages of a removed cgroup move to its parent, so the cgroup soon disappears
+            self.assertLessEqual(rows['/jobs']['count'] if '/jobs' in rows else 0, removed)
+            return
+        self.assertEqual((30, 30, 0), (removed, rows['/jobs']['count'], rows['/jobs']['existing']))
+        self.assertRegex(self.text('snapshot-dying-text.out'), r'\n */jobs +30 +0 ')
+        if KERNEL == '5.10':  # this kernel adds up to 32 pages per CPU to the amounts only later
+            return
         self.assertGreaterEqual(rows['/jobs']['file_bytes'], 30 << 16)
         self.assertLess(rows['/jobs']['file_bytes'], 31 << 16)
-        self.assertRegex(self.text('snapshot-dying-text.out'), r'\n */jobs +30 +0 ')
 
     def test_check_finds_nothing_lost(self):
         for name in TRACES:
