@@ -136,7 +136,7 @@ std::string module_in_path(std::string_view path) {
 std::string directory_of_module(std::string_view path) {
   constexpr std::string_view kTop = "kernel/";
   if (path.starts_with(kTop)) {
-    const std::string directory(path.substr(kTop.size(), std::max(path.rfind('/'), kTop.size()) - kTop.size()));
+    std::string directory(path.substr(kTop.size(), std::max(path.rfind('/'), kTop.size()) - kTop.size()));
     if (!subsystem_of({directory, false}).name.empty()) return directory;
   }
   return std::string(kOutOfTree);
