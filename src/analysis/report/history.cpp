@@ -286,8 +286,18 @@ class HistoryMaker {
 
   OriginFacts find_facts(std::uint32_t number) {
     OriginFacts facts = find_all_facts(number);
-    if (from_.judges_reclaimable && facts.doubt == Doubt::reclaimable) facts.doubt.reset();
+    if (facts.doubt == Doubt::reallocated) return facts;
+    if (facts.doubt == Doubt::reclaimable && !from_.judges_reclaimable) return facts;
+    if (facts.doubt == Doubt::reclaimable) facts.doubt.reset();
+    if (is_of_tracing_tool(from_.origins[number])) {
+      facts.doubt = Doubt::tracing;
+      facts.untraced_path = {};
+    }
     return facts;
+  }
+
+  bool is_of_tracing_tool(const Origin& origin) const {
+    return origin.process != 0 && is_tracing_tool(from_.grouping.process_name(origin).comm);
   }
 
   OriginFacts find_all_facts(std::uint32_t number) {
@@ -297,10 +307,6 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    if (origin.process != 0 && is_tracing_tool(from_.grouping.process_name(origin).comm)) {
-      facts.doubt = Doubt::tracing;
-      return facts;
-    }
     // The objects on these pages have groups of their own.
     const bool of_judged_slab =
         from_.judges_reclaimable && has_slab_events_ && origin.page_use == PageUse::reclaimable_slab;
