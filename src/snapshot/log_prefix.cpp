@@ -60,6 +60,12 @@ bool take_brackets(std::string_view& text, PrefixedLine& line) {
   return true;
 }
 
+bool is_level(std::string_view word) {
+  constexpr std::array<std::string_view, 8> kLevels = {"emerg", "alert",  "crit", "err",
+                                                       "warn",  "notice", "info", "debug"};
+  return std::ranges::find(kLevels, word) != kLevels.end();
+}
+
 // Removes the log level from the front of the text: "<4>", or "kern  :warn  :" as printed by `dmesg --decode`.
 bool take_level(std::string_view& text) {
   if (text.starts_with('<')) {
@@ -69,13 +75,10 @@ bool take_level(std::string_view& text) {
     text.remove_prefix(end + 1);
     return true;
   }
-  constexpr std::array<std::string_view, 8> kLevels = {"emerg", "alert",  "crit", "err",
-                                                       "warn",  "notice", "info", "debug"};
   const std::size_t first = text.find(':');
   const std::size_t second = first == std::string_view::npos ? first : text.find(':', first + 1);
   constexpr std::size_t kMost = 20;
-  if (second > kMost || std::ranges::find(kLevels, trim(text.substr(first + 1, second - first - 1))) == kLevels.end())
-    return false;
+  if (second > kMost || !is_level(trim(text.substr(first + 1, second - first - 1)))) return false;
   text.remove_prefix(second + 1);
   return true;
 }
@@ -139,7 +142,15 @@ bool take_syslog_fields(std::string_view& text, LogMessage& message) {
   return true;
 }
 
-// Removes a prefix such as "host kernel: " or "host kernel[0]: ".
+// Removes "kern.warn" from the end: facility and level, as written by busybox and rsyslog.
+std::string_view without_facility(std::string_view text) {
+  const std::string_view last = text.substr(text.rfind(' ') + 1);  // npos + 1 is 0
+  const std::size_t dot = last.find('.');
+  const bool has_level = dot != last.npos && dot > 0 && is_level(last.substr(dot + 1));
+  return has_level ? trim(text.substr(0, text.size() - last.size())) : text;
+}
+
+// Removes a prefix such as "host kernel: ", "host kern.warn kernel: " or "host kernel[0]: ".
 bool take_host(std::string_view& text, LogMessage& message) {
   constexpr std::string_view kKernel = "kernel";
   constexpr std::size_t kMost = 120;
@@ -149,7 +160,7 @@ bool take_host(std::string_view& text, LogMessage& message) {
     std::string_view left = text.substr(at + kKernel.size());
     if (left.starts_with('[')) left.remove_prefix(std::min(left.find(']'), left.size() - 1) + 1);
     if (!left.starts_with(':')) continue;
-    message.host = trim(text.substr(0, at));
+    message.host = without_facility(trim(text.substr(0, at)));
     message.host.remove_prefix(message.host.rfind(' ') + 1);  // npos + 1 is 0
     text = left.substr(1);
     return true;

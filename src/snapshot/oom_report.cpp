@@ -470,6 +470,28 @@ class ReportReader {
   bool in_allocations_ = false;
 };
 
+std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? 0 : found->second;
+}
+
+// If a report has no lists of free blocks, derives the page size from amounts that it shows both in pages and in kB.
+void derive_page_size(OomReport& report) {
+  if (std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); })) return;
+  std::uint64_t pages = 0;
+  std::uint64_t kb = 0;
+  for (const char* const name : {"active_anon", "inactive_anon", "active_file", "inactive_file"}) {
+    pages += number_or_0(report.totals, name);
+    for (const auto& [number, node] : report.nodes) kb += number_or_0(node, name);
+  }
+  constexpr std::uint64_t kFewPages = 1024;
+  if (pages < kFewPages) return;
+  for (const std::uint32_t size : {4u, 16u, 64u}) {
+    const std::uint64_t expected = pages * size;
+    if (std::max(kb, expected) - std::min(kb, expected) < expected / 16) report.page_size = size << 10;
+  }
+}
+
 }  // namespace
 
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
@@ -496,6 +518,7 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   std::vector<OomReport> reports(std::make_move_iterator(state.reports.begin()),
                                  std::make_move_iterator(state.reports.end()));
   std::ranges::sort(reports, {}, &OomReport::position);
+  for (OomReport& report : reports) derive_page_size(report);
   return reports;
 }
 

@@ -48,6 +48,18 @@ OomReport only_report(const std::string& log) {
   return reports.empty() ? OomReport() : std::move(reports.front());
 }
 
+// A machine with pages of 64 KiB. Lines of zones are in kB, and those of the machine in pages.
+TEST(CutReports, PageSizeIsKnownWithoutFreeBlocks) {
+  const char* const log =
+      "Mem-Info:\nactive_anon:1900000 inactive_anon:50000 isolated_anon:0\n active_file:10 inactive_file:20\n"
+      " free:22000 free_pcp:90 free_cma:0\n"
+      "Node 0 active_anon:121600000kB inactive_anon:3200000kB active_file:640kB inactive_file:1280kB\n"
+      "2093056 pages RAM\n7118 pages reserved\n";
+  EXPECT_EQ(only_report(log).page_size, 65536u);
+  EXPECT_EQ(total_bytes_of(only_report(log)), (2093056ull - 7118) << 16);
+  EXPECT_EQ(only_report(std::string(kBegin) + kFirstZone).page_size, 4096u);
+}
+
 TEST(CutReports, TheSumOfSomeZonesIsNotTheTotal) {
   const OomReport report = only_report(std::string(kBegin) + kFirstZone);
   EXPECT_FALSE(total_bytes_of(report));

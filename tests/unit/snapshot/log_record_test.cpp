@@ -76,9 +76,10 @@ TEST(LogRecords, HostsAreRead) {
   std::string hosts;
   each_log_message(
       "Mar  1 10:00:00 alpha kernel: x\n<4>1 2024-03-01T10:00:00Z beta kernel - - - x\n"
-      "{\"_HOSTNAME\":\"gamma\",\"MESSAGE\":\"x\"}\n[  1.500000] delta kernel: x\n",
+      "{\"_HOSTNAME\":\"gamma\",\"MESSAGE\":\"x\"}\n[  1.500000] delta kernel: x\n"
+      "Mar  1 10:00:00 epsilon kern.info kernel: x\nMon Mar  6 11:02:33 2023 kern.err kernel: x\n",
       [&](const LogMessage& message) { hosts.append(message.host).append("|"); });
-  EXPECT_EQ(hosts, "alpha|beta|gamma|delta|");
+  EXPECT_EQ(hosts, "alpha|beta|gamma|delta|epsilon||");
 }
 
 TEST(LogRecords, NonBreakingBlanksAreBlanks) {
