@@ -215,6 +215,7 @@ std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
   // A return address points to the instruction after the call, which may belong to the next line or even to the next
   // function. So 1 is subtracted.
   const std::optional<std::string_view> module = kallsyms().module(address - 1);
+  const std::lock_guard lock(frames_mutex_);
   return module ? sources_->frames(address - 1, *module) : std::vector<SourceFrame>();
 }
 

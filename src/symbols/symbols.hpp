@@ -41,8 +41,8 @@ class Symbols : public SymbolNames {
   std::string name(std::uint64_t address) const override { return kallsyms().name(address); }
   std::uint64_t real_address(std::uint64_t address) const override;
   std::uint64_t first_address(std::uint64_t address) const override { return loads_.first_address(address); }
-  // Opens the debug info of a module when the first address in the module is looked up. The results are kept. Must not
-  // be called from several threads.
+  // Opens the debug info of a module when the first address in the module is looked up. The results are kept. May be
+  // called from several threads.
   std::vector<SourceFrame> frames(std::uint64_t address) const override;
   std::string_view module_directories() const override;
   UserName user_name(std::uint64_t frame) const override;
@@ -73,6 +73,7 @@ class Symbols : public SymbolNames {
   mutable KernelSymbols kernel_;
   mutable UserSymbols user_;
   std::unique_ptr<Sources> sources_;  // null if debug info was not requested
+  mutable std::mutex frames_mutex_;   // protects *sources_ in frames()
 };
 
 }  // namespace kmt

@@ -359,17 +359,19 @@ std::uint32_t Grouping::owner_row(GroupKey key, const Event& event) {
   const std::uint32_t code = caller_of(event);
   if (owners_of_code_.size() <= code) owners_of_code_.resize(code + std::size_t{1});
   KnownOwners& known = owners_of_code_[code];
-  if (known.module == 0) {
-    if (!directories_) directories_.emplace(symbols_.module_directories());
-    const std::uint64_t address = numbers_[code];
-    const std::string name = address == 0 ? std::string() : symbols_.name(address);
-    const CodeOwner directory = directories_->of(name, symbols_.frames(address));
-    known.module = 1 + owner_id({std::string(module_of(name)), false});
-    known.directory = owner_id(directory);
-    known.subsystem = owner_id(subsystem_of(directory));
+  const std::uint64_t address = numbers_[code];
+  const auto name = [&] { return address == 0 ? std::string() : symbols_.name(address); };
+  if (key == GroupKey::module) {
+    if (known.module == 0) known.module = 1 + owner_id({std::string(module_of(name())), false});
+    return known.module - 1;
   }
-  if (key == GroupKey::module) return known.module - 1;
-  return key == GroupKey::directory ? known.directory : known.subsystem;
+  if (known.directory == 0) {
+    if (!directories_) directories_.emplace(symbols_.module_directories());
+    const CodeOwner directory = directories_->of(name(), symbols_.frames(address));
+    known.directory = 1 + owner_id(directory);
+    known.subsystem = 1 + owner_id(subsystem_of(directory));
+  }
+  return (key == GroupKey::directory ? known.directory : known.subsystem) - 1;
 }
 
 std::vector<KeyValue> Grouping::values_of(std::uint32_t group, const SymbolNames& symbols) const {

@@ -200,9 +200,9 @@ class Grouping {
   // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
   std::vector<std::uint8_t> is_for_task_[2];
   std::vector<std::uint32_t> function_of_code_;
-  // The owners of the code at an address. The values are indexes in owners_.
+  // The owners of the code at an address. 0: not computed yet, else 1 + index in owners_.
   struct KnownOwners {
-    std::uint32_t module = 0;  // 0: not computed yet, else 1 + index
+    std::uint32_t module = 0;
     std::uint32_t directory = 0;
     std::uint32_t subsystem = 0;
   };
