@@ -83,6 +83,8 @@ class Top(LiveTest):
         self.shows(terminal, r'(?m)^  filp ')
         terminal.keys('6')
         self.shows(terminal, r'pages of 4\.0 KiB')
+        terminal.keys('7')
+        self.shows(terminal, r'(?m)^  \[kernel\] ')
         terminal.keys('Tab')
         self.shows(terminal, r'(?m)^call-sites  ')
 
