@@ -11,11 +11,11 @@
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/ftrace/stack_matcher.hpp"
 #include "support/byte_builder.hpp"
+#include "support/probe_record.hpp"
 
 namespace kmt {
 namespace {
 
-using test::ByteBuilder;
 using test::Machine;
 
 constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703;
@@ -56,15 +56,7 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
 
   std::vector<std::uint8_t> record(std::uint16_t id, const std::vector<std::uint64_t>& words,
                                    const std::string& name = "") const {
-    ByteBuilder bytes(machine);
-    bytes.u16(id).u8(0).u8(0).u32(77);
-    for (const std::uint64_t word : words) bytes.word(word);
-    if (id != kBulk) return bytes.get();
-    const auto at = static_cast<std::uint32_t>(bytes.get().size() + 4);
-    bytes.u32(static_cast<std::uint32_t>(name.size() + 1) << 16 | at);
-    for (const char c : name) bytes.u8(static_cast<std::uint8_t>(c));
-    bytes.u8(0);
-    return bytes.get();
+    return test::probe_record(machine, id, words, id == kBulk ? &name : nullptr);
   }
 
   std::vector<std::uint64_t> addresses_of(const std::vector<std::uint8_t>& bytes) {

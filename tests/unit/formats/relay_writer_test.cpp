@@ -15,11 +15,11 @@
 #include "formats/registry.hpp"
 #include "formats/relay/live_writer.hpp"
 #include "support/byte_builder.hpp"
+#include "support/probe_record.hpp"
 
 namespace kmt {
 namespace {
 
-using test::ByteBuilder;
 using test::Machine;
 
 constexpr unsigned kPageBytes = 4096;
@@ -53,15 +53,7 @@ KernelDescription kernel_with_probes() {
 
 std::vector<std::uint8_t> record(std::uint16_t id, const std::vector<std::uint64_t>& words,
                                  const std::string& name = "") {
-  ByteBuilder bytes(kMachine);
-  bytes.u16(id).u8(0).u8(0).u32(77);
-  for (const std::uint64_t word : words) bytes.word(word);
-  if (id != kBulk) return bytes.get();
-  const auto at = static_cast<std::uint32_t>(bytes.get().size() + 4);
-  bytes.u32(static_cast<std::uint32_t>(name.size() + 1) << 16 | at);
-  for (const char c : name) bytes.u8(static_cast<std::uint8_t>(c));
-  bytes.u8(0);
-  return bytes.get();
+  return test::probe_record(kMachine, id, words, id == kBulk ? &name : nullptr);
 }
 
 // Makes a folder, which is removed after the test.
