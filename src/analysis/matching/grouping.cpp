@@ -13,6 +13,7 @@
 #include "trace/gfp_flags.hpp"
 #include "trace/kernel_release.hpp"
 #include "trace/page_block.hpp"
+#include "trace/tasks/tracing_tools.hpp"
 
 namespace kmt {
 
@@ -106,6 +107,10 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .page_use = page_use,
                             .process = static_cast<std::uint32_t>(key.process)});
   return recent = number + 1;
+}
+
+bool Grouping::is_of_tracing_tool(const Origin& origin) const {
+  return origin.process != 0 && is_tracing_tool(process_name(origin).comm);
 }
 
 bool Grouping::has_groups(Allocator allocator) const {

@@ -94,6 +94,8 @@ class Grouping {
   // True if the allocations of an allocator have more than one group.
   bool has_groups(Allocator allocator) const;
   const TaskName& process_name(const Origin& origin) const { return tasks_[origin.process - 1]; }
+  // True if a tracing tool allocated the memory. False if the process is unknown.
+  bool is_of_tracing_tool(const Origin& origin) const;
   // Returns the values of all keys of the report. A key that is only known when an allocation is freed has the value
   // NotFreed.
   std::vector<KeyValue> values_of(std::uint32_t group, const SymbolNames& symbols) const;

@@ -23,7 +23,6 @@
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "trace/state/reclaimable_memory.hpp"
-#include "trace/tasks/tracing_tools.hpp"
 
 namespace kmt {
 
@@ -289,15 +288,11 @@ class HistoryMaker {
     if (facts.doubt == Doubt::reallocated) return facts;
     if (facts.doubt == Doubt::reclaimable && !from_.judges_reclaimable) return facts;
     if (facts.doubt == Doubt::reclaimable) facts.doubt.reset();
-    if (is_of_tracing_tool(from_.origins[number])) {
+    if (from_.grouping.is_of_tracing_tool(from_.origins[number])) {
       facts.doubt = Doubt::tracing;
       facts.untraced_path = {};
     }
     return facts;
-  }
-
-  bool is_of_tracing_tool(const Origin& origin) const {
-    return origin.process != 0 && is_tracing_tool(from_.grouping.process_name(origin).comm);
   }
 
   OriginFacts find_all_facts(std::uint32_t number) {

@@ -6,7 +6,6 @@
 
 #include "analysis/matching/slab_account.hpp"
 #include "trace/code/function_name.hpp"
-#include "trace/tasks/tracing_tools.hpp"
 
 namespace kmt {
 
@@ -19,16 +18,13 @@ bool is_reclaimable(const Origin& origin, const MostLiveSources& from) {
   return is_shrinkable(from.info.tables.cache_names[origin.cache], std::string(function_of(site)));
 }
 
-bool is_of_tracing(const Origin& origin, const MostLiveSources& from) {
-  return origin.process != 0 && is_tracing_tool(from.grouping.process_name(origin).comm);
-}
-
 // Returns the live memory without reclaimable memory and without that of tracing tools.
 std::vector<LiveCount> memory_to_name(const MostLiveSources& from) {
   std::vector<LiveCount> live = from.live;
   for (std::size_t number = 1; number < live.size(); ++number) {
     const Origin& origin = from.origins[number];
-    if (live[number].bytes > 0 && (is_reclaimable(origin, from) || is_of_tracing(origin, from))) live[number] = {};
+    if (live[number].bytes > 0 && (is_reclaimable(origin, from) || from.grouping.is_of_tracing_tool(origin)))
+      live[number] = {};
   }
   return live;
 }
