@@ -5,6 +5,7 @@ code.
   make_seeds.py FOLDER"""
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -140,7 +141,9 @@ def write_snapshot_seeds(folder):
     logs = os.path.join(HERE, '..', 'data', 'oom')
     for name in sorted(os.listdir(logs)):
         with open(os.path.join(logs, name), 'rb') as file:
-            seeds.write(folder, 'oom.' + name, file.read())
+            text = file.read()
+        seeds.write(folder, 'oom.' + name, text)
+        seeds.write(folder, 'oom.no-total.' + name, re.sub(rb'managed:|pages RAM', b'', text))
     for name, text in CARRIED_LOGS.items():
         seeds.write(folder, 'oom.' + name, text)
 
