@@ -50,8 +50,8 @@ kmt::SnapshotResult stock_of(kmt::StateSample& sample) {
   }
 }
 
-// Checks that the lines add up. Sums larger than any machine wrap around, but stay equal. If a report in the kernel's log
-// lacks the total of memory, only the parts of each line add up.
+// Checks that the lines add up. Sums larger than any machine wrap around, but stay equal. If a report in the kernel's
+// log lacks the total of memory, only the parts of each line add up.
 void expect_to_add_up(const kmt::SnapshotResult& result) {
   std::uint64_t sum = 0;
   std::uint64_t parts = 0;
