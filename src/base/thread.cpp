@@ -7,7 +7,7 @@ namespace kmt {
 
 Error thread_error(const std::string& what, std::string_view why) {
   return Error(fmt::format("Cannot start {}: {}", what, why), ExitCode::unsupported)
-      .hint("Raise the limit on threads: `ulimit -u`, or pids.max of the cgroup; or end other processes");
+      .hint("Raise the limit on threads (`ulimit -u`, or pids.max of the cgroup), or end other processes");
 }
 
 }  // namespace kmt

@@ -38,7 +38,7 @@ class BitReader {
   std::uint64_t bits(unsigned length, bool big, bool last_to_first) {
     if (length > left()) throw too_short(length);
     if (at_ % 8 != 0 && last_big_ != big)
-      throw Error(fmt::format("two byte orders meet in the byte at offset {}", offset_ + at_ / 8));
+      throw Error(fmt::format("the byte at offset {} has fields of two byte orders", offset_ + at_ / 8));
     last_big_ = big;
     if (at_ % 8 == 0 && length % 8 == 0 && big == last_to_first) return whole_bytes(length / 8, big);
     std::uint64_t value = 0;

@@ -14,9 +14,9 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-// Returns the bytes given beyond the request. Only slab objects have this value: percpu memory is requested for one CPU
-// but given to each, and vmap areas and pages are given exactly as requested. Returns 0 if a kernel gives less than
-// requested; `check` reports such events.
+// Returns the bytes allocated beyond the request. Only slab objects have this value: percpu memory is requested for one
+// CPU but allocated for each, and vmap areas and pages have exactly the requested size. Returns 0 if a kernel allocates
+// less than requested; `check` reports such events.
 Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};
@@ -28,7 +28,7 @@ Cell waste_percent(const GroupRow& row) {
   return 100.0 * static_cast<double>(std::get<std::uint64_t>(wasted)) / static_cast<double>(row.bytes_allocated);
 }
 
-// Returns a sum of bytes; empty if the kernel does not report how many bytes an allocation was given.
+// Returns a sum of bytes; empty if the kernel does not report the allocated bytes.
 template <auto Member>
 Cell given_bytes(const GroupRow& row) {
   if (!row.knows_bytes) return {};
@@ -80,12 +80,13 @@ constexpr std::array kGroupColumns = {
     Column<GroupRow>{"requested", "Requested", Unit::bytes, 7,
                      [](const GroupRow& row) { return member<&GroupRow::bytes_requested>(row); },
                      "requested bytes; for percpu memory, the bytes for one CPU"},
-    Column<GroupRow>{"allocated", "Allocated", Unit::bytes, 2, given_bytes<&GroupRow::bytes_allocated>,
-                     "bytes given, that is the sizes of the objects used; for percpu memory, the bytes for all CPUs"},
-    Column<GroupRow>{"size", "Each", Unit::bytes, 6, bytes_each, "average bytes given per allocation"},
+    Column<GroupRow>{
+        "allocated", "Allocated", Unit::bytes, 2, given_bytes<&GroupRow::bytes_allocated>,
+        "bytes allocated: for slab objects, the sizes of the slots used; for percpu memory, the bytes for all CPUs"},
+    Column<GroupRow>{"size", "Each", Unit::bytes, 6, bytes_each, "average bytes allocated per allocation"},
     Column<GroupRow>{"waste", "Waste", Unit::percent, 3, waste_percent,
-                     "unrequested share of the bytes given: 100 - 100 * requested / allocated"},
-    Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes given beyond the request"},
+                     "unrequested share of the allocated bytes: 100 - 100 * requested / allocated"},
+    Column<GroupRow>{"wasted", "Wasted", Unit::bytes, 9, wasted_bytes, "bytes allocated beyond the request"},
     Column<GroupRow>{"frees", "Frees", Unit::count, 12,
                      [](const GroupRow& row) { return member<&GroupRow::matched_frees>(row); },
                      "frees, by any task, of allocations that the group made in the trace"},

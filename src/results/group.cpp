@@ -40,7 +40,7 @@ constexpr std::array kGroupKeys = {
     GroupKeyInfo{
         GroupKey::cache, "cache", "Cache", kSlab,
         "the slab cache; if the kernel does not name it, it is derived from frees of objects of the same call site"},
-    GroupKeyInfo{GroupKey::size, "size", "Size", kEach, "bytes given for one allocation"},
+    GroupKeyInfo{GroupKey::size, "size", "Size", kEach, "bytes allocated in one allocation"},
     GroupKeyInfo{GroupKey::requested_size, "requested-size", "Asked for", kEach, "bytes requested in one allocation"},
     GroupKeyInfo{GroupKey::order, "order", "Order", kPages, "2^order pages in one allocation"},
     GroupKeyInfo{GroupKey::migrate_type, "migrate-type", "Migrate type", kPages, "the migrate type of the pages"},

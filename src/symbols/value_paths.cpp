@@ -215,7 +215,7 @@ class Resolver {
     }
     const auto size = size_of(type_);
     if (!size) fail(fmt::format("{} has no size", type_text(btf_, type_)));
-    if (*index > kMostOffset) fail("it is too far away");
+    if (*index > kMostOffset) fail("its offset is too large");
     add(*index * *size);
   }
 
@@ -226,7 +226,7 @@ class Resolver {
   }
 
   void add(std::uint64_t bytes) {
-    if (bytes > kMostOffset || offset_ + bytes > kMostOffset) fail("it is too far away");
+    if (bytes > kMostOffset || offset_ + bytes > kMostOffset) fail("its offset is too large");
     offset_ += bytes;
   }
 

@@ -30,7 +30,7 @@ bool has_uncounted_loss(const TraceInfo& info) {
 std::string unrecorded_cpus(const Findings& findings) {
   const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
   if (some == findings.kept().end()) return {};
-  return fmt::format("the CPUs that were not recorded (recorded were {})", some->detail);
+  return fmt::format("the CPUs that were not recorded (only {} were recorded)", some->detail);
 }
 
 // Names the first few missing CPUs.

@@ -229,7 +229,7 @@ Command fleet_command() {
   command.option("--until", &options->until, "TIME", "Select data before TIME");
   command.option("--a", &options->a, "PART",
                  "Use this part of the fleet as the base of the comparison: kernel=6.1.*,host=web*\n(diff only) host=, "
-                 "kernel=, since= and until= select a part of the traces that the other options select.");
+                 "kernel=, since= and until= apply in addition to the other options.");
   command.option("--b", &options->b, "PART", "Compare this part of the fleet with that of --a (diff only)");
   command.option("--threshold", &options->view.noise.percent, "PERCENT",
                  "Ignore changes below PERCENT (default: 5)\n(diff only) The same as in `kmemtrace diff`.",

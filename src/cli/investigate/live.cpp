@@ -292,8 +292,8 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
                                                   [this](const Narrowing& of) { return cpu_to_record(of); });
   recording_.ends_samples = choice.ends_samples;
   if (choice.rest.orders.size() < wanted.orders.size() && !std::exchange(recording_.no_single_pages, true))
-    watched_.unseen.push_back(
-        {"an exact recording of single pages", "the whole machine allocates too many; samples cover them", ""});
+    watched_.unseen.push_back({"an exact recording of single pages",
+                               "a recording of the whole machine would have too many of them; samples cover them", ""});
   if (choice.of.empty() && !choice.rest.empty())
     recording_.why_none = {
         "an exact recording of possible growth",

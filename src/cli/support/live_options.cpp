@@ -39,7 +39,7 @@ void add_live_options(Command& command, LiveOptions& options) {
   command.option("-d,--duration", &options.duration, "T", "Stop after time T: 10s, 1.5s, 200ms, 5m");
   command.argument("COMMAND", &options.command,
                    "Run COMMAND, and watch COMMAND and its child processes until COMMAND ends\n"
-                   "Allocations in interrupts are counted for the interrupted task.");
+                   "Allocations in an interrupt are included if the interrupted task is watched.");
 }
 
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {

@@ -18,12 +18,12 @@ constexpr std::array<TopViewInfo, 7> kViews = {
      {TopView::modules, "modules", "Module", "slab allocations by module of the call site"}}};
 
 constexpr std::array<TopColumnInfo, 7> kTopColumns = {
-    {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes given per second in the last interval"},
+    {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes allocated per second in the last interval"},
      {TopColumn::events_now, "events", "Events/s", "allocations per second in the last interval"},
      {TopColumn::live, "live", "Live", "live bytes of allocations since the start, estimated from samples"},
-     {TopColumn::allocated, "allocated", "Allocated", "bytes given since the start"},
+     {TopColumn::allocated, "allocated", "Allocated", "bytes allocated since the start"},
      {TopColumn::events, "total", "Events", "allocations since the start"},
-     {TopColumn::wasted, "wasted", "Wasted", "bytes given beyond the requests since the start"},
+     {TopColumn::wasted, "wasted", "Wasted", "bytes allocated beyond the requests since the start"},
      {TopColumn::failed, "failed", "Failed", "allocations that failed since the start"}}};
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<StackMetricInfo, kStackMetrics> kMetrics = {{
     {StackMetric::hits, "hits", false, true, "alloc_objects", "allocations"},
-    {StackMetric::allocated, "allocated", true, true, "alloc_space", "bytes given to allocations"},
+    {StackMetric::allocated, "allocated", true, true, "alloc_space", "bytes allocated"},
     {StackMetric::live_objects, "live-objects", false, true, "inuse_objects",
      "allocations not freed when the trace ends"},
     {StackMetric::live, "live", true, true, "inuse_space", "bytes not freed when the trace ends"},

@@ -14,10 +14,9 @@ std::vector<UnseenSource> unseen_of(const HeapLosses& losses, std::uint64_t not_
     const char* why;
   } kinds[] = {
       {losses.samples, "samples", "the ring buffer was full: growth may be larger than shown"},
-      {losses.unfollowed, "ends of samples",
-       "too many samples were live to follow all of them: these samples do not count"},
-      {losses.ends, "times of ends of samples",
-       "the ring buffer was full: these samples count as live until their end was noticed"},
+      {losses.unfollowed, "samples", "too many samples were live to follow all of them: these samples do not count"},
+      {losses.ends, "times at which samples were freed",
+       "the ring buffer was full: these samples counted as live until the missed free was noticed"},
       {losses.no_stack, "stacks of samples", "the kernel had no room for them: only the call sites are known"},
       {losses.missed, "allocations", "skipped as nested events on the same CPU"},
       {losses.missed_frees, "frees", "skipped as nested events on the same CPU: freed objects may look live"},

@@ -152,7 +152,7 @@ std::string heap_table(const SimulationResult& result, const TextStyle& style) {
     const SimulatedHeap& then = result.heaps[1];
     out += hanging(
         "  ",
-        fmt::format("{}: this {} on average and {} at the peak. It {} of all memory given.",
+        fmt::format("{}: this {} on average and {} at the peak. It {} of all allocated memory.",
                     then.name == "asked for" ? "The requested change" : "All suggestions together",
                     change(now.average.held, then.average.held, style), change(now.peak.held, then.peak.held, style),
                     change(now.bytes_given, then.bytes_given, style)),
@@ -211,11 +211,11 @@ std::string suggestion_lines(const CacheSuggestion& suggestion, std::size_t numb
   const std::string what =
       for_all ? fmt::format("a class of {} bytes", suggestion.object_bytes)
               : fmt::format("a {}-byte cache for {}", suggestion.object_bytes, ascii(suggestion.function));
-  std::string out =
-      hanging(fmt::format("  {}. ", number),
-              fmt::format("{} would save {} of {} {} given in total", what, say_share(saved, suggestion.bytes_given),
-                          for_all ? "the" : "its", say_bytes(suggestion.bytes_given, style)),
-              style);
+  std::string out = hanging(
+      fmt::format("  {}. ", number),
+      fmt::format("{} would save {} of {} {} allocated in total", what, say_share(saved, suggestion.bytes_given),
+                  for_all ? "the" : "its", say_bytes(suggestion.bytes_given, style)),
+      style);
   out += hanging("     ",
                  fmt::format("why: {} for {} to {} bytes get {} bytes from {}{}{}",
                              say_number_of(suggestion.allocations, "request", style), suggestion.above_bytes + 1,
@@ -249,7 +249,7 @@ std::string suggestions_section(const SimulationResult& result, const TextStyle&
             : " With --goal given, caches are suggested by all allocations, including memory that is soon freed.";
     return "\n" + hanging("", fmt::format("No new cache or class is suggested: {}.{}", why, others), style);
   }
-  std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by memory given"
+  std::string out = "\n" + heading(result.suggests_traffic ? "Suggested caches, by allocated memory"
                                                            : "Suggested caches, by average memory saved in replays",
                                    style);
   for (std::size_t i = 0; i < result.suggestions.size(); ++i)

@@ -17,7 +17,7 @@ import { table } from '../widgets/table';
 import { allocatorChoices, filterLink, functionSearch, leftOutNote, nothingLeft, oneAllocator } from './common';
 
 export const kMetricTitles: Record<Metric, { title: string; help: string }> = {
-  allocated: { title: 'Allocated', help: 'bytes given' },
+  allocated: { title: 'Allocated', help: 'bytes allocated' },
   live: { title: 'Live', help: 'bytes live at the end' },
   peak: { title: 'Peak', help: 'live bytes at the time of the highest sum' },
   wasted: { title: 'Wasted', help: 'bytes allocated beyond the request' },

@@ -75,7 +75,7 @@ export function rowColumns(model: Model, dimension: TableDimension, seconds: num
       },
       bytes,
     ),
-    numeric({ key: 'allocated', title: 'Allocated', help: 'bytes given', get: (row) => row.allocated }, bytes),
+    numeric({ key: 'allocated', title: 'Allocated', help: 'bytes allocated', get: (row) => row.allocated }, bytes),
     numeric({ key: 'size', title: 'Each', help: 'average bytes allocated per allocation', get: each }, bytes),
     numeric({ key: 'waste', title: 'Waste', help: 'share of bytes allocated beyond the request', get: waste }, percent),
     numeric(

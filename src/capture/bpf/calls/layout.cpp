@@ -26,7 +26,7 @@ constexpr std::uint16_t kResult = 40;
 constexpr std::uint16_t kLate = 48;
 constexpr std::uint16_t kExitBytes = 52;
 static_assert(kEntryBytes + KMT_MOST_VALUES_BYTES <= kMostRecordBytes);
-static_assert(KMT_CALL_ARGUMENTS == 6, "the description says so");
+static_assert(KMT_CALL_ARGUMENTS == 6, "the event description contains six arguments");
 static_assert(KMT_STRING_BYTES == kMostStringBytes && KMT_NOT_READ == kValueNotRead);
 
 constexpr const char* kCommonFields =

@@ -87,7 +87,7 @@ std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
       say_number_of(result.trace.lost_events, "event", style), say_count(result.events, style));
 }
 
-// Returns what grows for one cause: "alloc_pipe_info+0xd7 (slab) grows for certain by +93.3 KiB/s, […]".
+// Describes the growth that has one cause: "alloc_pipe_info+0xd7 (slab) grows for certain by +93.3 KiB/s, […]".
 std::string cause_text(const LeakCause& cause, const LeaksResult& result, const TextStyle& style) {
   const LeakRow& fastest = result.fastest_of(cause);
   const std::string name = name_of_leak(fastest, result.by, style);
@@ -136,7 +136,7 @@ std::string no_growth_text(const LeaksResult& result, const TextStyle& style) {
         "trace.",
         and_others(uneven), say_number_of(result.judged, "group", style));
   if (const Growing explained = growing(result, LeakVerdict::explained); explained.groups > 0)
-    return fmt::format("No leak found: only memory grows that is expected to: {}.{}", and_others(explained),
+    return fmt::format("No leak found: all growth is of an expected kind: {}.{}", and_others(explained),
                        risen_text(result, style));
   if (result.tables.empty()) return "No leak found: nothing that was allocated in the trace is live at its end.";
   return fmt::format("No leak found: no group {}grows by more than {} for certain.{}",

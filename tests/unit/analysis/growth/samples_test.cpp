@@ -31,7 +31,7 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   sample.call_site = 1;
   sample.stack = stack;
   sample.kmalloc = true;
-  sample.requested = sample.allocated = 64 << 10;  // always drawn
+  sample.requested = sample.allocated = 64 << 10;  // an object of this size is always sampled
   sample.followed = true;
   sample.process = 5;
   sample.comm = "held";
@@ -224,7 +224,7 @@ TEST(SampleGrowth, ReportsLosses) {
   const auto unseen = unseen_of(losses, 2);
   ASSERT_EQ(unseen.size(), 3u);
   EXPECT_EQ(unseen[0].what, "7 samples");
-  EXPECT_EQ(unseen[1].what, "3 ends of samples");
+  EXPECT_EQ(unseen[1].what, "3 samples");
   EXPECT_EQ(unseen[2].what, "2 samples");
 }
 

@@ -133,7 +133,7 @@ TEST_F(LeaksText, SlowGrowthOfReclaimableMemoryIsNotCounted) {
   LeakTable& slab = table(Allocator::slab);
   add(slab, "inode+0x1", LeakVerdict::explained, 5000);
   add(slab, "dentry+0x1", LeakVerdict::explained, 10);
-  expect("No leak found: only memory grows that is expected to: inode+0x1 (slab) by +4.9 KiB/s.");
+  expect("No leak found: all growth is of an expected kind: inode+0x1 (slab) by +4.9 KiB/s.");
 }
 
 }  // namespace
