@@ -33,7 +33,7 @@ class CodeLayout {
   std::uint64_t end_ = 0;
   std::uint64_t kernel_shift_ = 0;  // added to addresses of the kernel
   std::uint64_t module_shift_ = 0;
-  std::uint64_t mask_;  // has the bits of an address set
+  std::uint64_t mask_;  // all bits of an address are 1
 };
 
 }  // namespace kmt

@@ -19,7 +19,7 @@ struct RecordFields {
   std::string host;
 };
 
-// Takes a line of JSON, or a line of JSON that has several lines for a record. Returns true if it belongs to a record.
+// Takes a line of JSON. A record may have one line or several lines. Returns true if the line belongs to a record.
 // `message` is then the text of the message, if the line has it.
 bool take_json(std::string_view line, std::string& message, RecordFields& fields);
 
@@ -33,7 +33,7 @@ class CsvReader {
   bool take(std::string_view line, std::string& message, RecordFields& fields);
 
  private:
-  std::optional<std::size_t> column_;  // of the message; the last column if the table has no header
+  std::optional<std::size_t> column_;  // column with the message; the last column if the table has no header
 };
 
 // True for texts in which a mail program encoded "=" as "=3D" and split long lines with "=" at their ends.

@@ -163,7 +163,7 @@ class MemoryWords {
   std::string pending_;  // name of a counter whose number is the next word
 };
 
-// State that the readers of all callers share.
+// Data shared by the readers. Each reader reads the lines of one caller, such as [T100].
 struct LogState {
   std::deque<OomReport> reports;
   std::size_t dropped = 0;

@@ -33,7 +33,8 @@ enum class EventKind : std::uint8_t {
   call_exit,      // funcgraph_exit; kmemtrace:call_exit
   syscall_enter,  // raw_syscalls:sys_enter: Event::address is the system call number
   syscall_exit,
-  bulk_free,  // kmemtrace:free_bulk: an object of an array that the kernel frees without a tracepoint
+  bulk_free,  // kmemtrace:free_bulk: the kernel frees an array of objects without a tracepoint; one event for each
+              // object
   rcu_free,   // kmemtrace:free_rcu: the kernel frees the object later, perhaps without another event
 };
 

@@ -34,8 +34,8 @@ constexpr std::array kImperfections = {
 constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Severity severity);
 
-// Each of these imperfections means that events are missing, or that frees cannot be matched. It is unknown when and
-// how many.
+// These imperfections mean that an unknown number of events is missing at unknown times, or that frees cannot be
+// matched.
 inline constexpr std::array kHidesEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,

@@ -12,13 +12,13 @@ namespace kmt {
 class PageSink {
  public:
   virtual ~PageSink() = default;
-  // Receives whole pages of a CPU in order, or no page if the CPU was quiet for a while. Each CPU has a thread of its
-  // own that calls this function, so several threads may call it at the same time. Throws Error if recording cannot
-  // continue. Even then, the sink has received the pages and keeps them.
+  // Receives whole ring buffer pages of one CPU, in order. `pages` is empty if the CPU had no new events for a while.
+  // Each CPU has a thread of its own that calls this function, so several threads may call it at the same time. Throws
+  // Error if recording cannot continue. Even then, the sink has received the pages and keeps them.
   virtual void pages(unsigned cpu, Bytes pages) = 0;
 };
 
-// One record, as in a page of the ring buffer. If `lost` is not 0, this is the place of a loss instead.
+// Either one record, as in a page of the ring buffer, or the position of lost records (if `lost` is not 0).
 struct LiveRecord {
   std::uint64_t ticks = 0;
   Bytes record;

@@ -39,7 +39,7 @@ void TimeMerge::sift_down() {
 }
 
 bool TimeMerge::read(EventBatch& batch) {
-  batch.resize(kBatchEvents);  // does not change a batch that the caller uses again
+  batch.resize(kBatchEvents);  // does nothing if the caller reuses its batch
   std::size_t filled = 0;
   while (filled < kBatchEvents && !heap_.empty()) {
     Head& first = heap_.front();

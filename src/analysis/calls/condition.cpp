@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, Operator> kOperators[] = {
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  // Users copy file modes, which events show in octal.
+  // Octal numbers are accepted because events show file modes in octal, and users copy these.
   const bool octal = !hex && text.size() > 1 && text.starts_with('0');
   if (hex) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, hex ? 16 : octal ? 8 : 10);
@@ -320,8 +320,7 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
       can_hold_[i] = true;
     } catch (const Error& error) {
       can_hold = false;
-      // Prefer an error with a hint on how to write the condition to an error without one, such as that a function
-      // returns nothing.
+      // Prefer errors with a hint on how to write the condition. Other errors, such as "returns nothing", help less.
       if (!why_[i] || (why_[i]->hint().empty() && !error.hint().empty())) why_[i] = error;
     }
   }

@@ -315,7 +315,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
     if (!call.is_inside_itself)
       for (std::size_t i = 0; i < kAllocators; ++i) {
         InsideSum counted = call.inside[i];
-        // add_live() adds the memory of one allocation that is live at the end of the trace.
+        // add_live() sets these at the end of the trace
         counted.live_allocations = counted.live_bytes = 0;
         sums.inside[i] += counted;
       }

@@ -29,8 +29,8 @@ struct OpenCall {
   std::uint32_t frame = 0;  // frame address in the event; 0 if the event has none
   // The interrupt_level() of the surrounding code, without the function's own level.
   std::uint8_t context = 0;
-  bool on_softirq = false;                      // an interrupt that interrupted a softirq, or that softirq itself
-  bool counts_hardirq = false;                  // the function itself adds a hardirq to the preempt count
+  bool on_softirq = false;      // the call is in a softirq, or in an interrupt that interrupted a softirq
+  bool counts_hardirq = false;  // the function itself adds a hardirq to the preempt count
   std::optional<std::uint64_t> lost_before_ns;  // time of the last event before the first loss during the call
 
   // Only CallGraph uses the members below.
@@ -84,7 +84,7 @@ class CallStacks {
 
   // Returns the open calls in the task of an event, or nullptr if there are none. Valid until the next event.
   TaskCalls* at(const Event& event);
-  // Adds a call that starts, as the last one in the result. `level` is the interrupt_level_of() the function.
+  // Adds a call that starts; it becomes the last call in the result. `level` is interrupt_level_of() for the function.
   TaskCalls& enter(const Event& event, std::uint32_t function, std::uint8_t level);
   // Ends a call. Returns false if its start is not in the trace; at() then returns the surrounding calls.
   bool leave(const Event& event, std::uint32_t function);

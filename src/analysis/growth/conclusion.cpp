@@ -72,7 +72,8 @@ State find_late_other(const States& states, State shown) {
   return std::nullopt;
 }
 
-// Returns the line for task stacks if tasks grow. Task stacks have no allocation event, but live as long as their task.
+// Returns the line for task stacks if the number of tasks grows. Task stacks have no allocation event, but live as long
+// as their task.
 State find_stacks(const Judgement& judgement) {
   const auto is_of_tasks = [](const GrowthFinding& finding) {
     return finding.certainty != Certainty::weak &&

@@ -178,7 +178,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
   const bool sure_alone = recorded ? trace.sure : samples.sure;
   add(sure_alone ? ReasonKind::rises_evenly : ReasonKind::rises_unevenly, course);
   const bool account_agrees = by_account || account_.confirms(finding.caches, false);
-  // If the kernel's counters confirm growth, it is sufficient evidence that one task steadily allocates as much.
+  // If the kernel's counters confirm growth, and one task steadily allocates as much, this task is the cause.
   Certainty certainty =
       sure_alone || by_account || account_.confirms(finding.caches, true) ? Certainty::sure : Certainty::weak;
   const auto not_above = [&certainty](Certainty most) { certainty = std::max(certainty, most); };

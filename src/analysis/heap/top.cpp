@@ -29,7 +29,7 @@ bool shows(TopView view, const HeapSite& site) {
 HeapKey key_of(TopView view) {
   switch (view) {
     case TopView::call_sites:
-    case TopView::modules: return HeapKey::call_site;  // the name of the module is in that of the call site
+    case TopView::modules: return HeapKey::call_site;  // the name of the call site contains the module
     case TopView::stacks: return HeapKey::stack;
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
@@ -39,7 +39,7 @@ HeapKey key_of(TopView view) {
   return HeapKey::cache;
 }
 
-// Returns the name of the row of a view that samples are added to. `key` is their value of key_of().
+// Returns the name of the row to which a view adds samples. `key` is the samples' value of the key from key_of().
 std::string row_name(TopView view, const std::string& key) {
   return view == TopView::modules && key != kUnknownCode ? module_name(key) : key;
 }

@@ -39,7 +39,7 @@ struct Origin {
   std::int8_t migrate_type = 0;                      // only for pages
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
-  PageUse page_use = PageUse::unknown;               // of pages and vmalloc areas, only with GroupingOptions::page_uses
+  PageUse page_use = PageUse::unknown;  // use of pages and vmalloc areas; only set with GroupingOptions::page_uses
   std::uint32_t process = 0;  // only with GroupingOptions::processes: argument of Grouping::process_name(); 0: unknown
 };
 

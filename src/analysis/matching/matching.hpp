@@ -19,12 +19,12 @@
 namespace kmt {
 
 struct Step {
-  // Freed or replaced: time of the allocation; freed_again: time of the previous free.
+  // Time of the allocation that is freed or replaced. With freed_again: time of the previous free.
   std::uint64_t began_ns = 0;
   // Origin of the allocation that begins, fails or is freed; 0: the filter does not select it.
   std::uint32_t origin = 0;
   std::uint32_t replaced = 0;  // for an allocation: origin of the live allocation that had this pointer
-  CallSiteId call_site;        // freed_again: call site of the previous free
+  CallSiteId call_site;        // with freed_again: call site of the previous free
   std::uint16_t began_cpu = 0;
   Outcome outcome = Outcome::unseen;
   bool selected = false;     // the filter selects this event

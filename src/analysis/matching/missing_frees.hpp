@@ -19,7 +19,8 @@ using FreeCounts = std::array<std::uint64_t, 256>;
 // True if a trace has no frees of an allocator because they were not recorded. `allocation` is the kind of the
 // allocation events. A complete trace may have no frees of percpu memory and vmap areas, because such frees are rare.
 // So for these allocators, the result is true only if the trace has no event type for frees. For the other allocators,
-// a trace without frees lacks them, unless a list of the recorded event types shows otherwise.
+// the result is true if the trace has no frees, except if a list of the recorded event types contains the events of
+// frees.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
 // True if all memory that is live at the end may have been freed, because events were lost or only some tasks were

@@ -31,7 +31,7 @@ struct SlabObject {
   static constexpr std::uint8_t kReplacing = 0x20;
   static constexpr std::uint8_t kFreedByRcu = 0x40;
   std::uint8_t flags;
-  std::uint8_t reporter;  // reporter_of() the first allocation event since the pointer was freed
+  std::uint8_t reporter;  // reporter_of() for the first allocation event since the pointer was freed
 
   bool live() const { return (flags & kLive) != 0; }
   // True if the last free matched no allocation. Only valid if the pointer is freed.

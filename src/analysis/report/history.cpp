@@ -224,7 +224,7 @@ class HistoryMaker {
     }
   }
 
-  // Live memory that one process has allocated, or all processes.
+  // Live memory that one process has allocated, or that all processes have allocated together.
   struct PageTables {
     std::uint64_t pages = 0;
     std::uint64_t user_pages = 0;

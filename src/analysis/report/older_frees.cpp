@@ -35,10 +35,10 @@ std::set<std::string> things_of(const std::string& function) {
   return things;
 }
 
-// True if fits(third, births) is true for all thirds, either in the order of time or with the births in reverse order.
-// In a steady state, objects that were allocated early have often been freed by the end, and so have objects from
-// before the trace. So the births of live objects rise as the frees of older objects fall: births at the time t before
-// the end are as many as frees at the time t after the start. If all objects outlive the trace, both are constant.
+// Calls fits(third, births) for each third, first with the births in the order of time, then in reverse order. True if
+// it returns true for all thirds in one of these orders. The reverse order fits a steady state: most live objects were
+// allocated late, and most older objects were freed early. So there are as many births in the last third as frees in
+// the first third. If all objects outlive the trace, both counts are constant.
 template <typename Fits>
 bool fits_some_order(CountByThird births, Fits&& fits) {
   const auto fit = [&] {

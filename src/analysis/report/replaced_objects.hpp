@@ -28,8 +28,8 @@ class ReplacedObjects {
   std::uint32_t cache_of(std::uint32_t number) const;
   // True if objects of this origin replace older objects of their kind.
   bool replace_older(std::uint32_t number);
-  // True if objects of this origin are allocated together with objects that replace older ones, and there are no more
-  // of them.
+  // True if objects of this origin are allocated together with objects that replace older ones, and if there are at
+  // most as many of them.
   bool accompany_replaced(std::uint32_t number);
 
  private:
@@ -65,7 +65,7 @@ class ReplacedObjects {
   std::unordered_map<std::uint32_t, std::uint32_t> cache_of_site_;   // CacheId by CallSiteId; 0: unknown
   std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
   std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
-  std::vector<CountByThird> births_of_origin_;                       // of all allocators
+  std::vector<CountByThird> births_of_origin_;                       // by origin, for all allocators
   std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // key: cache, or 0 and the call site
 

@@ -37,8 +37,9 @@ struct ReportRequest {
   bool history_of_live = false;
   // With `history`: treat reclaimable memory like other memory, without Doubt::reclaimable.
   bool judges_reclaimable = false;
-  bool holders = false;    // with `history`: fill GroupHistory::holders
-  bool most_live = false;  // fill ReportResult::most_live; not with keys that are known when freed
+  bool holders = false;  // with `history`: fill GroupHistory::holders
+  bool most_live =
+      false;  // fill ReportResult::most_live; not possible with keys that are only known when an allocation is freed
 };
 
 class ReportAnalysis {

@@ -85,7 +85,7 @@ using Points = std::vector<TimeSeriesPoint>;
 struct Comparison {
   std::string_view name;
   Allocator allocator;
-  // Compare the pages of all events, allocated minus freed, including frees of memory from before the trace.
+  // True: compare pages allocated minus pages freed, including frees of memory from before the trace.
   bool frames;
   bool falls;  // allocations make the value of this line smaller
   std::string_view of_what;

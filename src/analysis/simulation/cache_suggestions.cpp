@@ -298,8 +298,8 @@ bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_
 }
 
 // Returns the first candidate, which saves most, or a variant of it that differs only in size. A variant is preferred
-// if more objects request exactly its size, its saving is equal within the uncertainty, and this saving is at least
-// half as large.
+// if more objects request exactly its size. Its saving must be equal within the uncertainty, and at least half as large
+// as that of the first candidate.
 const CacheSuggestion& plainest_like_first(const std::vector<CacheSuggestion>& replayed, std::uint64_t least) {
   const CacheSuggestion& first = replayed.front();
   const CacheSuggestion* plainest = &first;

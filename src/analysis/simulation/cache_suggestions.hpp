@@ -64,7 +64,7 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  // true: rank by bytes given over the whole trace; false: by bytes held on average
+  // true: rank by bytes allocated over the whole trace; false: by bytes held on average
   bool by_traffic = false;
   std::uint64_t least_bytes = kLeastSaving;  // minimum saving of a suggestion, in bytes
 };
@@ -78,10 +78,10 @@ std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKin
                                                    const std::vector<std::uint64_t>& classes,
                                                    const SlabMachine& machine, const SuggestionRequest& request);
 
-// Chooses from replayed candidates. If they are ranked by bytes given, returns all of them in the same order. Otherwise
-// returns those that save at least `least_bytes` of the memory held on average, the largest saving first. Among
-// candidates that move the same objects, the best is chosen. A variant of another size is preferred if more objects
-// request its size and it saves as much within the uncertainty.
+// Chooses from replayed candidates. If they are ranked by allocated bytes, returns all of them in the same order.
+// Otherwise returns those that save at least `least_bytes` of the memory held on average, the largest saving first.
+// Among candidates that move the same objects, the best is chosen. A variant of another size is preferred if more
+// objects request its size and it saves as much within the uncertainty.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

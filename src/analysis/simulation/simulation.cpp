@@ -96,7 +96,7 @@ class Simulation::State : public HeapReplay {
 
  private:
   struct Checked {
-    std::uint64_t predicted = 0;  // predicted bytes given; 0: the object is not from kmalloc
+    std::uint64_t predicted = 0;  // predicted allocated bytes; 0: the object is not from kmalloc
     std::uint64_t allocations = 0;
     std::uint64_t unseen_frees = 0;  // number of objects whose address was allocated again without a free
     ObjectKind kind;

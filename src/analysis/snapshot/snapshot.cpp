@@ -19,7 +19,7 @@ namespace kmt {
 namespace {
 
 std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
-  // Folders in /sys/kernel/slab by name. A symlink to a folder is a further name of it.
+  // Folders in /sys/kernel/slab by name. A symlink to a folder is another name of the folder.
   std::unordered_map<std::string_view, const SlabAttributes*> attributes;
   for (const SlabAttributes& cache : memory.slab_attributes) {
     attributes.emplace(cache.name, &cache);

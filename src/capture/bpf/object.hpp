@@ -26,7 +26,7 @@ std::string bpf_error_text(int error);
 // Keeps libbpf's messages for throw_bpf_error() instead of printing them. Call it before any other libbpf function.
 void keep_libbpf_messages();
 
-// Returns how often a program did not run because it had interrupted itself on the same CPU.
+// Returns how often the kernel skipped a program because it was already running on the same CPU.
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 

@@ -194,7 +194,7 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   if (!instance_->remove()) outcome.left_instance = instance_->path();
 }
 
-// Missed calls are no lost events: objects on these paths look live, as without probes.
+// Missed calls do not count as lost events: their objects look live, as they would without probes.
 void FtraceBackend::note_missed_frees(KernelDescription& kernel) const {
   const std::string missed = path_probes_->missed_text();
   if (missed.empty()) return;

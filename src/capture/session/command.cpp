@@ -75,14 +75,14 @@ struct Ends {
 // Signal state of both processes, to be restored before the exec.
 struct Signals {
   sigset_t mask;
-  struct sigaction stop;  // SIGTSTP's action
+  struct sigaction stop;  // action of SIGTSTP
 };
 
 // Runs in the child, which shares the recorder's memory and must not change it; only its descriptors are separate.
 // Signals are blocked until the exec: the recorder's handlers are not for the child, and stopping the child would also
 // stop the waiting thread.
 [[noreturn]] void hold_and_execute(const Ends& ends, char* const* argv, const Signals& signals) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // stays set only until an exec of a set-user-id program
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // an exec of a set-user-ID program clears this
   // The command must not have the recorder's handlers. Ignored signals stay ignored.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) {
     struct sigaction action {};

@@ -12,7 +12,7 @@
 namespace kmt {
 
 struct LiveInvestigation {
-  double seconds = 0;    // to watch
+  double seconds = 0;    // duration of the investigation
   double cpu_share = 0;  // maximum share of the CPU time of the whole machine, from 0 to 1
   double threshold_bytes_per_s = 0;
   std::string folder;  // folder for the output

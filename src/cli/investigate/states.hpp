@@ -20,7 +20,7 @@ std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& state
 // slow.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
                                            const std::vector<MemorySeriesPoint>& unaccounted);
-// Empty: unknown.
+// Returns the unaccounted memory; empty if unknown.
 std::optional<MemorySeriesPoint> unaccounted_in(const StateSample& state, std::uint32_t page_size);
 
 // Returns the number of pages freed per second between the first and the last state. A free event may free several

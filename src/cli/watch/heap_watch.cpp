@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Mean number of bytes between samples. From the samples, rows get their live bytes and stacks.
+// Mean number of bytes between samples. The live bytes and the stacks of rows are computed from samples.
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Describes the fields of CTF 2 to libbabeltrace2 (2.0), whose plugin reads only CTF 1.8. An optional field becomes the
-// field in it, a BLOB an array of bytes. Variants are dropped, as are numbers that the library cannot hold.
+// field that it contains, and a BLOB becomes an array of bytes. Variants are dropped, as are numbers that the library
+// cannot hold.
 #pragma once
 
 #include <cstdint>

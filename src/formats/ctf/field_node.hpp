@@ -76,10 +76,10 @@ struct FieldNode {
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits
   std::uint32_t roles = 0;
-  std::uint64_t weight = 1;     // number of fields: this one and all inside it; of an array, one element counts
+  std::uint64_t weight = 1;     // number of fields: this one and all inside it; an array counts with one element
   std::uint64_t most_kept = 0;  // maximum number of an array's elements or a BLOB's bytes to store
 
-  std::string name;                   // of a member of a structure, or of an option of a variant
+  std::string name;                   // name of the member of a structure, or of the option of a variant
   std::vector<SelectorRange> ranges;  // values that select an option of a variant, or the field of an optional
   // The members of a structure, or the options of a variant. An array or an optional has one field.
   std::vector<std::unique_ptr<FieldNode>> fields;

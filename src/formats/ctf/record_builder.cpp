@@ -278,7 +278,8 @@ Bytes RecordBuilder::stack_of(Stacks& stacks, const bt_field* value, std::option
       std::max<std::size_t>({8, stacks.callers->offset, std::size_t{stacks.head->offset} + stacks.head->size});
   if (header > kMostBytes) return {};  // a format with such a long header is not from a kernel
   const std::uint64_t count = fitting(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
-  std::swap(bytes_, stacks.record);  // put_number() below writes to bytes_
+  // put_number() writes to bytes_, so bytes_ holds the record of the stack until the second swap.
+  std::swap(bytes_, stacks.record);
   bytes_.assign(header + count * long_bytes_, 0);
   if (stacks.record.size() >= 8)
     std::copy_n(stacks.record.begin(), 8, bytes_.begin());  // keep the flags and task of the event

@@ -34,8 +34,8 @@ std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t&
 
 // The values of one call by number. They may come from several records. A value is empty if it could not be read.
 using ReadValues = std::map<std::uint8_t, std::optional<std::vector<std::uint8_t>>>;
-// Adds the values of a record, which must have the least bytes returned by probed_values(). `arguments` are the
-// arguments of the call.
+// Adds the values of a record, which must have at least as many bytes as probed_values() has returned. `arguments` are
+// the arguments of the call.
 void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
                  std::span<const std::uint64_t> arguments, ReadValues& to);
 // Joins the values in the format of the field `values` of call_entry. kValueLeftOut replaces the size of a missing

@@ -58,7 +58,7 @@ class CacheNameTable {
   CacheId look_up(std::string_view name);
 
   std::vector<std::string>& names_;
-  // From a name's hash to its ID; if the hash belongs to another name, hash + 1 and so on.
+  // Maps the hash of a name to its ID. If another name has this hash, the key is the next unused number.
   FlatMap<std::uint32_t> ids_;
   std::array<Known, 64> recent_{};  // recently used names, indexed by some bits of the text
 };

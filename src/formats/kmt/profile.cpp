@@ -23,8 +23,8 @@ constexpr std::size_t kFullChunk = 16u << 20;  // in bytes; later groups are wri
 constexpr std::size_t kMostFrames = 1024;      // maximum number of frames of a stack
 constexpr std::size_t kMostSizes = 1u << 16;   // maximum number of sizes in a group
 constexpr std::size_t kMostMissing = 64;       // maximum number of names of missing events
-// An estimate of the memory that a group and a fact need at least, after decoding and in an analysis. A profile may
-// need up to 64 MiB, or the file's size multiplied by kMostDecodedRatio.
+// Estimated minimum memory of a group and of a fact, after decoding and in an analysis. A profile may need up to 64
+// MiB, or the file's size multiplied by kMostDecodedRatio.
 constexpr std::uint64_t kGroupBytes = 512;
 constexpr std::uint64_t kFactBytes = 128;
 constexpr std::uint64_t kMostDecodedBytes = 64u << 20;

@@ -108,7 +108,7 @@ std::optional<Line> parse_memory_event(std::string_view text) {
 
 }  // namespace
 
-// Joins the lines of an event that a mail program wrapped. The lines stay apart unless they are a whole event together.
+// Joins the lines of an event that a mail program wrapped. They are joined only if together they are a complete event.
 Lines::Item Lines::with_continuation(Item item, std::string_view line) {
   constexpr unsigned kMostLines = 6;
   const bool is_event = std::holds_alternative<Line>(item);

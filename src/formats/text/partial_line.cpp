@@ -123,7 +123,7 @@ std::optional<Line> parse_verbose(std::string_view text) {
 
 std::optional<Line> parse_partial(std::string_view text) {
   const std::size_t colon = text.find(": ");
-  constexpr unsigned kMostColons = 3;  // after the time, after the event, and in the first field
+  constexpr unsigned kMostColons = 3;  // one after the time, one after the event, and one in the first field
   std::size_t end = colon;
   for (unsigned i = 0; i < kMostColons && end != text.npos; ++i, end = text.find(": ", end + 1)) {
     const std::size_t blank = text.find_last_of(' ', end);

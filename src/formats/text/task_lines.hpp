@@ -18,7 +18,7 @@ namespace kmt::text {
 struct TaskField {
   const char* name;    // name in the kernel's description of the event
   const char* key;     // key in the line; null if the value is the task of the line
-  const char* behind;  // for a text, which may contain blanks: the key after the text; null for a number
+  const char* behind;  // for a text, the key that follows it, because the text may contain blanks; null for a number
   unsigned bytes = 4;
   int base = 10;
 };

@@ -56,7 +56,7 @@ struct Event {
   // Start of the allocated or freed memory; for pages, the first page frame number.
   std::uint64_t address = 0;
   std::uint64_t bytes_requested = 0;  // bytes requested by the caller
-  std::uint64_t bytes_allocated = 0;  // bytes given by the kernel
+  std::uint64_t bytes_allocated = 0;  // bytes allocated by the kernel
   // Address of the code that requested or freed the memory; 0: the event does not contain it.
   std::uint64_t call_site = 0;
   // Name of the event, such as "kmalloc"; valid until the next event, like all pointers and views in this structure.

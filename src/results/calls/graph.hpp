@@ -54,7 +54,7 @@ struct TracedCall {
   std::optional<std::uint32_t> parent;
   std::uint64_t began_ns = 0;
   std::uint64_t ended_ns = 0;
-  // Duration that function_graph measured, otherwise the difference between the times of its two events.
+  // Duration that function_graph measured; otherwise the time between the call's start and end events.
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> return_value;  // raw value of the return register
   bool typed = false;                         // true: the signature of the function is known

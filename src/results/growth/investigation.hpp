@@ -120,8 +120,8 @@ struct StateGrowth {
   double step_seconds = 0;
   std::optional<LateRise> late;
   bool rose_unfollowed = false;  // true: rose strongly after samples and recording had ended
-  // For the sum of all kmalloc caches of one size: the only cache that rises; empty: several rise, or there is only one
-  // cache.
+  // For the sum of all kmalloc caches of one size: name of the only cache that grows. Empty if several grow, or if this
+  // size has only one cache.
   std::string kind;
 
   bool above = false;                    // grows faster than the threshold, perhaps by chance
@@ -264,9 +264,9 @@ struct Judgement {
   bool sampled = false;           // true: allocations were sampled
   bool saw_caches = false;        // true: slabinfo was read often enough for trends
 
-  bool found() const;     // the growth of anything is confirmed
-  bool may_grow() const;  // any finding is likely or sure
-  // Otherwise only the difference between two readings is known.
+  bool found() const;     // true if any growth is confirmed
+  bool may_grow() const;  // true if any finding is likely or sure
+  // False: only the difference between two readings is known.
   bool has_trends() const { return judged + followed > 0; }
 };
 
@@ -276,7 +276,7 @@ std::string_view id_of(GrowthVerdict verdict);
 // Returns "sigqueue (merged with inotify_inode_mark, dnotify_mark)". Long lists are shortened.
 std::string with_merged(const std::string& name, const std::vector<std::string>& merged_with);
 
-// The reason why the verdict is cannot_tell.
+// The reason for the verdict cannot_tell.
 enum class Unclear : std::uint8_t {
   order,            // it is uncertain which of the copied files is older
   short_trace,      // the counters were read too rarely, and the trace is shorter than `least_seconds`

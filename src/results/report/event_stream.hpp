@@ -20,8 +20,8 @@ enum class Outcome : std::uint8_t {
   other,   // the event neither allocates nor frees
   failed,  // a failed allocation
   began,   // an allocation
-  // An allocation whose clock disagrees: the times show the free of the previous object at this address before the
-  // allocation of that object.
+  // An allocation with contradictory times: the previous object at this address seems to be freed before it was
+  // allocated.
   began_after_early_free,
   duplicate_event,  // a second event for the same allocation; it replaces the first event
   freed,            // a free of an allocation in the trace

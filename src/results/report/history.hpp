@@ -35,7 +35,7 @@ enum class Doubt : std::uint8_t {
   reallocated,
   untraced_path,  // the kernel frees such objects through a path without a tracepoint (trace/code/untraced_paths)
   // Objects of this kind from before the trace were freed as fast as new ones were allocated; the object may just live
-  // longer than the trace. Also if this is true of objects that are allocated together with this one.
+  // longer than the trace. Also applies if this is true of objects that are allocated together with this object.
   older_freed,
   page_tables,  // page tables and anon_vmas of processes: they grow with the memory of the processes
   slab_pages,   // pages of slabs and large kmallocs: the slab allocator already counts the objects on them

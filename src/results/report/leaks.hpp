@@ -83,7 +83,7 @@ struct LeakSource {
 struct LeakCause {
   LeakSource source;  // without a name if the processes are unknown; `bytes` are those of the groups
   std::size_t groups = 0;
-  double bytes_per_s = 0;  // of all groups
+  double bytes_per_s = 0;  // sum over all groups
   // Indexes of the group that grows fastest: in LeaksResult::tables, and in the rows of this table.
   std::size_t table = 0;
   std::size_t row = 0;
@@ -106,7 +106,7 @@ struct LeaksResult {
   std::uint64_t bytes_not_followed = 0;  // live bytes of the groups that were not tested
   TimeAxis axis;
   std::uint64_t lost_until_ns = 0;
-  std::uint64_t events = 0;  // of the trace within --time, selected or not
+  std::uint64_t events = 0;  // number of events within --time, including events that the filters exclude
   std::vector<Imperfection> incomplete;
   std::vector<LeakTable> tables;
   // Number of slab objects at the start of the trace, if its samples contain it.

@@ -105,8 +105,7 @@ struct AnomalyRow {
   bool explained = false;  // true: the cause is known, and ExplainedAnomalies counts it
 };
 
-// The group with most live memory, without pages, which may contain the objects of other groups, and without memory
-// that the kernel can reclaim.
+// The group with most live memory. Excludes pages, which may contain objects of other groups, and reclaimable memory.
 struct MostLive {
   std::string group;  // GroupRow::name
   LiveCount live;

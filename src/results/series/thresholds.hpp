@@ -36,8 +36,8 @@ struct Thresholds {
   // Maximum size of page tables as a share of user memory. Up to this size, user memory explains the page tables. When
   // processes start, their page tables are a tenth of their memory. Chosen by judgement.
   double most_page_tables = 0.5;
-  // In bytes. A process with fewer page tables for itself and for each of its new children is not judged by itself:
-  // its children still share the user memory. Chosen.
+  // In bytes. If a process has fewer page tables, or fewer for each of its new children, its page tables are not judged
+  // separately: the children still share its user memory. Chosen by judgement.
   std::uint64_t page_tables_of_task = 1 << 20;
 
   // `investigate` checks the tasks of each name separately, because untraced frees by another task must not hide
@@ -60,8 +60,7 @@ struct Thresholds {
 
   // In bytes. A smaller rise (two samples at the default distance, or four pages) is no leak. Chosen by judgement.
   double least_rise = 16 << 10;
-  // Growth needs no second source if its probability to be chance is at most this share of the allowed probability;
-  // chosen.
+  // growth needs no second source if its p-value is at most this share of the limit; chosen
   double highly_significant_share = 0.01;
   // In seconds. In a shorter time, counters have fewer than 16 values, and there are too few samples. Chosen by
   // judgement.

@@ -20,7 +20,7 @@ constexpr std::string_view name_of(SlabAllocator allocator) {
 
 struct HeldMemory {
   std::uint64_t requested = 0;  // bytes requested for the live objects of the trace
-  std::uint64_t given = 0;      // bytes given to these objects, including internal waste
+  std::uint64_t given = 0;      // bytes allocated for these objects, including internal waste
   std::uint64_t held = 0;       // bytes of slab pages
 
   std::uint64_t internal_waste() const { return given - requested; }
@@ -72,12 +72,13 @@ struct CacheSuggestion {
   std::vector<std::string> from;   // names of the recorded caches that lose these objects
   std::vector<std::string> sites;  // for a class: the call sites that would use it most
   std::uint64_t allocations = 0;
-  std::uint64_t bytes_given = 0;       // bytes given to these objects as recorded
-  std::uint64_t bytes_given_then = 0;  // bytes given to these objects with the new cache
+  std::uint64_t bytes_given = 0;       // bytes allocated for these objects as recorded
+  std::uint64_t bytes_given_then = 0;  // bytes allocated for these objects with the new cache
   std::uint64_t average_live = 0;      // mean number of live objects
   // Mean number of live objects whose request, rounded up to a multiple of 8, equals object_bytes.
   std::uint64_t of_its_size = 0;
-  // Estimated saving, in average held memory or in bytes given. This estimate decides which candidates are replayed.
+  // Estimated saving, in average held memory or in allocated bytes. This estimate decides which candidates are
+  // replayed.
   double estimated_saving = 0;
   // The members below are from replays. They are sums over the caches that lose objects to the new cache. Members that
   // end in `_then` are sums with the new cache, and include it.
@@ -150,7 +151,7 @@ struct SimulationResult {
   std::uint64_t bucket_ns = 0;
   std::vector<SimulatedHeap> heaps;  // the first heap is simulated as recorded
   std::vector<CacheSuggestion> suggestions;
-  bool suggests_traffic = false;  // true: suggestions save bytes given; false: they save held memory
+  bool suggests_traffic = false;  // true: suggestions save allocated bytes; false: they save held memory
   // Number of replayed candidates. `suggestions` are the best of them. Empty: no suggestions were requested, or reading
   // was interrupted.
   std::optional<std::size_t> candidates;

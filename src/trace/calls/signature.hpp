@@ -37,8 +37,9 @@ using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 
 // Names of bits in a number.
 struct NamedFlags {
-  std::vector<FlagName> names;    // names in display order, each with its bits
-  std::uint64_t number_mask = 0;  // bits that form a number; each value of this number, including 0, has a name
+  std::vector<FlagName> names;  // names in display order, each with its bits
+  // Bits that form a number instead of single flags. Each value of the number, including 0, has a name.
+  std::uint64_t number_mask = 0;
   std::string zero;
   std::string prefix;        // common prefix that was removed from the names: "FAULT_FLAG_"
   std::uint64_t errors = 0;  // for results: these bits mark a failure

@@ -191,7 +191,8 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  // An address whose module was removed may belong to any module, so no earlier load has the same code.
+  // The address belongs to a removed module, but it is unknown to which. So no earlier load is known to have the same
+  // code.
   if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }

@@ -107,8 +107,8 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
     if (std::ranges::find(probed, path.probe) != probed.end()) continue;
-    // It suffices if the cache or the call site matches: SLUB may have merged caches, and the name of the merged cache
-    // may be that of another one.
+    // A matching cache or a matching call site is enough: SLUB may have merged caches, and then only one of their names
+    // is shown.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

@@ -65,8 +65,8 @@ bool is_too_large(const SlabInfo& slab) {
          slab.pages_per_slab > kMostPages / std::max<std::uint64_t>(slab.slabs, 1);
 }
 
-// Removes the name from the start of a line and returns it. The name may contain blanks, so its end is found by
-// counting back the known number of numbers from the first colon.
+// Removes the name from the start of a line and returns it. The name may contain blanks, so its end is found from the
+// right: a known number of columns precedes the first colon.
 std::string_view take_name(std::string_view& line, const std::vector<std::string_view>& columns) {
   const auto numbers = std::ranges::find(columns, ":") - columns.begin() - 1;
   std::size_t begin = std::min(line.find(" : "), line.size());

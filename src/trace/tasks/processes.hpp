@@ -26,7 +26,7 @@ class MadePidSpaces {
   std::int32_t first_process(const TraceTasks& tasks, const TaskLife& life) const;
 
  private:
-  // First process in the namespace; 0 if it was created by clone(2). It is computed when it is first needed.
+  // First process in the namespace, computed when it is first needed; 0 if clone(2) created the namespace.
   struct First {
     bool is_known = false;
     std::int32_t pid = 0;

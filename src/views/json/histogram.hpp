@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Has at most `limit` rows of each; 0: all.
+// Shows at most `limit` rows of each histogram; 0: all.
 std::string json_histograms(const std::string& path, const std::vector<Histogram>& histograms, std::size_t limit);
 
 }  // namespace kmt

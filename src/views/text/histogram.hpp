@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// Shows at most `limit` rows of each; 0: all.
+// Shows at most `limit` rows of each histogram; 0: all.
 std::string text_histograms(const std::string& path, const std::vector<Histogram>& histograms, std::size_t limit,
                             const TextStyle& style);
 

@@ -335,7 +335,7 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const std::
 // The parts of a brief report that are left out if there is no room.
 struct BriefParts {
   bool has_small_allocators = false;  // totals of percpu memory and vmalloc areas
-  std::size_t rows = 0;               // of the first table
+  std::size_t rows = 0;               // number of rows of the first table
   bool has_all_tables = false;        // other tables have a few rows
   bool has_churn = false;             // short-lived groups
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the frames of tracing code in a stack that a BPF program recorded. These are the innermost frames: the
-// functions from the one that has the tracepoint, not included, to the program.
+// Finds the frames of tracing code in a stack that a BPF program recorded. These are the innermost frames: the program,
+// and all functions between it and the function that has the tracepoint.
 #pragma once
 
 #include <cstddef>

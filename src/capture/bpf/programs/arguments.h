@@ -3,7 +3,7 @@
 #pragma once
 
 #define KMT_NO_ARGUMENT (-1)
-#define KMT_MOST_ARGUMENTS 10 /* highest number of arguments read; percpu_alloc_percpu has this number */
+#define KMT_MOST_ARGUMENTS 10 /* maximum number of arguments that are read (those of percpu_alloc_percpu) */
 
 struct kmt_arguments {
   signed char call_site;

@@ -48,7 +48,7 @@ class HeapWatcher {
   HeapLosses losses() const;
   // True if the kernel's table still has this sampled object. If ends were lost, use it to find the objects that ended.
   bool is_followed(std::uint64_t pointer);
-  // Returns how often the programs ran, and for how long: those for all memory events, or for one event such as
+  // Returns how often and how long the programs ran: those for all memory events, or those for one event such as
   // "kfree". Runs are counted only while a ProgramClock exists. Throws Error.
   ProgramRuns runs(std::string_view event = {}) const;
   // memory() returns the bytes of kernel memory in use; ring_bytes() returns the part that is directly from the page
