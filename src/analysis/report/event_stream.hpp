@@ -2,8 +2,7 @@
 // Passes on the events that a filter selects, in their order. Each event has the allocations that it starts or ends.
 // Allocations are numbered, and a free has the number of the allocation that it ends.
 //
-// Events are selected as in a report. Allocations are selected by call site, task and memory. Frees are selected with
-// their allocation. All other events are selected by place and task.
+// Events are selected as in a report: frees with their allocations, and all other events by CPU, task and context.
 #pragma once
 
 #include <memory>

@@ -41,7 +41,7 @@ class HeapWatcher {
   ~HeapWatcher();
   HeapWatcher(HeapWatcher&&) noexcept;
 
-  // Passes new samples and ends to the hooks. Call it several times per second. Throws Error.
+  // Passes new samples, and frees of earlier samples, to the hooks. Call it several times per second. Throws Error.
   void drain();
   // Returns the sums since the last call.
   std::vector<HeapSite> take_sites();
