@@ -136,6 +136,14 @@ std::string_view without_line_number(std::string_view line) {
   return dash != word.npos && dash > 0 && is_all(word.substr(dash + 1), kDigits) ? rest : line;
 }
 
+// Removes the "+" of a line that a patch adds. kmemtrace's own tracer prints "+" and a type such as "K" or "0".
+std::string_view without_diff_mark(std::string_view line) {
+  if (!line.starts_with('+')) return line;
+  const std::size_t begin = line.find_first_not_of(' ', 1);
+  const std::size_t end = begin == line.npos ? begin : line.find(' ', begin);
+  return end != line.npos && end - begin > 1 ? line.substr(1) : line;
+}
+
 // Removes "//" and "*" of comments in source code before a line. A blank must follow.
 std::string_view without_comment_mark(std::string_view line) {
   const std::string_view text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
@@ -200,6 +208,11 @@ std::string_view without_log_prefix(std::string_view line) {
   return line;
 }
 
+std::string_view without_quotes(std::string_view line) {
+  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);
+  return line;
+}
+
 std::string_view clean_line(std::string_view line, std::string& buffer) {
   if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   while (line.ends_with('\r')) line.remove_suffix(1);
@@ -208,7 +221,7 @@ std::string_view clean_line(std::string_view line, std::string& buffer) {
     buffer = without_entities(line);
     line = buffer;
   }
-  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);  // quoted in a mail
+  line = without_diff_mark(without_quotes(line));
   line = without_line_number(without_comment_mark(line));
   if (!is_plain) {
     buffer = with_plain_characters(line);

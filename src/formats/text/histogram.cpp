@@ -2,6 +2,7 @@
 #include "formats/text/histogram.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -111,13 +112,22 @@ NamedValues split_values(std::string_view text, std::string_view trigger) {
   return values;
 }
 
+// True if a line that a mail program wrapped may continue like this.
+bool continues_row(std::string_view line) {
+  constexpr std::array<std::string_view, 4> kStarts = {"Totals:", "Hits:", "Entries:", "Dropped:"};
+  if (line.empty() || std::ranges::any_of(kStarts, [line](std::string_view one) { return line.starts_with(one); }))
+    return false;
+  return is_digit(line.front()) || !take_name(line).empty();
+}
+
 // Adds a row. The first row determines the columns, and all other rows must have equal columns.
 void add_row(std::string_view keys_text, std::string_view values_text, Histogram& histogram) {
   const NamedKeys keys = split_keys(keys_text);
   const NamedValues values = split_values(values_text, histogram.trigger);
   const bool is_first = histogram.keys.empty();
   const bool has_columns =
-      is_first || (keys.size() == histogram.keys.size() && values.size() == histogram.values.size());
+      is_first || (keys.size() == histogram.keys.size() &&
+                   std::ranges::equal(values, histogram.values, {}, [](const auto& value) { return value.first; }));
   if (keys.empty() || values.empty() || !values.front().second || !has_columns) {
     ++histogram.unreadable_rows;
     return;
@@ -132,6 +142,22 @@ void add_row(std::string_view keys_text, std::string_view values_text, Histogram
     row.values.push_back(value);
   }
   histogram.rows.push_back(std::move(row));
+}
+
+// Adds the following lines if a mail program wrapped the row.
+std::string_view with_wrapped_parts(std::string_view line, std::string_view& text, std::string& joined) {
+  constexpr unsigned kMostParts = 8;
+  for (unsigned i = 0; i < kMostParts && !text.empty(); ++i) {
+    std::string_view rest = text;
+    std::string buffer;
+    const std::string_view next = take_line(rest, buffer);
+    if (!continues_row(next)) break;
+    if (i == 0) joined = line;
+    joined.append(" ").append(next);
+    text = rest;
+    line = joined;
+  }
+  return line;
 }
 
 // Reads the total of a line such as "Hits: 4610".
@@ -163,13 +189,15 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
   std::string_view text = as_text(bytes);
   std::vector<Histogram> histograms;
   std::string buffer;
+  std::string joined;
   std::string open_keys;  // the start of a key that has several lines, such as a stack with one address per line
   const auto current = [&histograms]() -> Histogram& {
     if (histograms.empty()) histograms.emplace_back();
     return histograms.back();
   };
   while (!text.empty()) {
-    const std::string_view line = take_line(text, buffer);
+    std::string_view line = take_line(text, buffer);
+    if (line.starts_with('{') && line.rfind('}') != line.npos) line = with_wrapped_parts(line, text, joined);
     const std::size_t close = line.rfind('}');  // the last brace, because the name of a task may contain one
     if (line.starts_with(kTrigger)) {
       histograms.emplace_back().trigger = line.substr(kTrigger.size());

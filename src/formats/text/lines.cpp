@@ -50,13 +50,69 @@ std::string_view Lines::take_line() {
   return line;
 }
 
+namespace {
+
+// Returns the line without marks of quoted mail and without a carriage return.
+std::string_view unquoted(std::string_view line) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  return without_quotes(line);
+}
+
+// True if the line may be the rest of a line that was split. It is not an event with "[CPU]" or without, and no frame
+// of a stack, which starts with blanks.
+bool may_be_rest(std::string_view line) {
+  constexpr std::size_t kBegin = 48;
+  constexpr std::string_view kOtherStarts = "#+- \t=<";
+  if (line.empty() || kOtherStarts.find(line.front()) != kOtherStarts.npos || line.find("kmem:") != line.npos)
+    return false;
+  for (std::size_t at = line.find('['); at < kBegin; at = line.find('[', at + 1))
+    if (line.size() > at + 4 && line[at + 4] == ']' && is_digit(line[at + 1]) && is_digit(line[at + 3])) return false;
+  return !parse_line(line) && !parse_call_line(line);
+}
+
+}  // namespace
+
+std::size_t Lines::page_width_of(std::string_view text) {
+  constexpr std::size_t kLookAt = 64 << 10;
+  constexpr std::size_t kNarrowest = 60;
+  constexpr std::size_t kWidest = 250;
+  constexpr std::size_t kFewest = 3;  // lines of the greatest length, and their rests
+  std::size_t width = 0;
+  std::size_t count = 0;
+  std::size_t last = 0;
+  for (std::string_view left = text.substr(0, kLookAt); !left.empty();) {
+    const std::string_view line = unquoted(left.substr(0, left.find('\n')));
+    left.remove_prefix(std::min(left.find('\n'), left.size() - 1) + 1);
+    if (line.size() > width) width = line.size(), count = 0, last = 0;
+    if (last == width && width != 0 && may_be_rest(line)) ++count;
+    last = line.size();
+  }
+  return count >= kFewest && width >= kNarrowest && width <= kWidest ? width : 0;
+}
+
+// Adds the rest of a line that was split at the width of the page.
+std::string_view Lines::with_split_parts(std::string_view line) {
+  constexpr unsigned kMostParts = 8;
+  if (page_width_ == 0 || line.starts_with('#')) return line;
+  bool was_split = unquoted(text_).size() == page_width_;
+  for (unsigned i = 0; was_split && i < kMostParts && !rest_.empty(); ++i) {
+    if (!may_be_rest(unquoted(rest_.substr(0, rest_.find('\n'))))) break;
+    if (i == 0) unsplit_ = line;
+    const std::string_view part = unquoted(take_line());
+    unsplit_ += part;
+    was_split = part.size() == page_width_;
+    line = unsplit_;
+  }
+  return line;
+}
+
 std::optional<Lines::Item> Lines::next() {
   if (rest_.empty()) return std::nullopt;
   offset_ = consumed();
   text_ = rest_.substr(0, 0);
   std::string_view line = take_line();
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
-  line = clean_line(line, clean_);
+  line = with_split_parts(clean_line(line, clean_));
   return with_continuation(parse_item(line), line);
 }
 

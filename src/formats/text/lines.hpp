@@ -27,7 +27,8 @@ class Lines {
         needs_times_(known != nullptr && known->has_times),
         calls_(known == nullptr ? nullptr : &known->first_tasks),
         has_calls_(known != nullptr && known->has_calls),
-        ignores_indentation_(known != nullptr && !known->has_indentation) {}
+        ignores_indentation_(known != nullptr && !known->has_indentation),
+        page_width_(page_width_of(rest_)) {}
 
   struct Unreadable {  // a line that was probably an event
     const char* why;
@@ -46,7 +47,11 @@ class Lines {
   bool has_indentation() const { return has_indentation_; }
 
  private:
+  // Returns the width at which a terminal or mail program split longer lines, also in the middle of words. Returns 0 if
+  // the text has no such lines.
+  static std::size_t page_width_of(std::string_view text);
   std::string_view take_line();
+  std::string_view with_split_parts(std::string_view line);
   Item parse_item(std::string_view line);
   std::optional<Line> parse(std::string_view line);
   std::optional<Line> parse_rare(std::string_view line);
@@ -68,6 +73,8 @@ class Lines {
   CallTracker calls_;
   bool has_calls_;  // a line of the function_graph tracer was seen, or its header
   bool ignores_indentation_;
+  std::size_t page_width_;
+  std::string unsplit_;
   bool has_indentation_ = false;
 };
 

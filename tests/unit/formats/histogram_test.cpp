@@ -117,6 +117,24 @@ TEST(Histogram, MailsAndWebPagesChangeTheText) {
   EXPECT_EQ(blanks[0].rows[0].values[0], 3u);
 }
 
+TEST(Histogram, RowsThatMailsWrappedAreJoined) {
+  const auto found = read_histograms(
+      bytes_of("{ call_site: [ffffffff8134b9c0] f } hitcount:          3\nbytes_req:        144\n"
+               "{ call_site: [ffffffff8134b9c1] g } hitcount:\n5  bytes_req:        240\n\nTotals:\n    Hits: 8\n"));
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found[0].rows.size(), 2u);
+  EXPECT_EQ(found[0].rows[0].values[1], 144u);
+  EXPECT_EQ(found[0].rows[1].values[0], 5u);
+  EXPECT_EQ(found[0].rows[1].values[1], 240u);
+  EXPECT_EQ(found[0].hits, 8u);
+  // A number that was cut gives a value of another name.
+  const auto cut =
+      read_histograms(bytes_of("{ call_site: f } hitcount: 3  bytes_req: 144\n"
+                               "{ call_site: g } hitcount: 1\n2  bytes_req: 240\n"));
+  EXPECT_EQ(cut.at(0).rows.size(), 1u);
+  EXPECT_EQ(cut.at(0).unreadable_rows, 1u);
+}
+
 TEST(Histogram, OtherTextIsNone) {
   for (const char* const other : {"", "# tracer: nop\n", "{ \"a\": 1 }\n", "# trigger info: snapshot\n"})
     EXPECT_FALSE(is_histogram(bytes_of(other))) << other;

@@ -44,12 +44,28 @@ void expect_allocation(const ReadText& found, const std::string& text) {
 }
 
 TEST(TextForms, PrefixesOfKernelLogs) {
-  for (const char* const prefix :
-       {"[   13.882123] ", "[   13.882123][    T1] ", "[   13.882123] [    C0] ", "<0>[   13.882123] ", "<6>",
-        "[Sat Nov 28 01:40:18 2026] ", "[2026-11-28T01:40:18.123456+00:00] ", "Nov 28 01:40:18 host kernel: ",
-        "Nov  8 01:40:18 my-host kernel: [   13.882123] ", "2026-11-28T01:40:18.123456+00:00 host kernel: ",
-        "[   13.882123] host kernel: ", "kern  :emerg : [   13.882123] ", "0,339,5140900,-;", "12:", "   12\t",
-        "  12  ", "12:[   13.882123] ", "> [   13.882123] ", "\xEF\xBB\xBF"}) {
+  for (const char* const prefix : {"[   13.882123] ",
+                                   "[   13.882123][    T1] ",
+                                   "[   13.882123] [    C0] ",
+                                   "<0>[   13.882123] ",
+                                   "<6>",
+                                   "[Sat Nov 28 01:40:18 2026] ",
+                                   "[2026-11-28T01:40:18.123456+00:00] ",
+                                   "Nov 28 01:40:18 host kernel: ",
+                                   "Nov  8 01:40:18 my-host kernel: [   13.882123] ",
+                                   "2026-11-28T01:40:18.123456+00:00 host kernel: ",
+                                   "[   13.882123] host kernel: ",
+                                   "kern  :emerg : [   13.882123] ",
+                                   "0,339,5140900,-;",
+                                   "12:",
+                                   "   12\t",
+                                   "  12  ",
+                                   "12:[   13.882123] ",
+                                   "> [   13.882123] ",
+                                   "> >> ",
+                                   "> >> +",
+                                   "+",
+                                   "\xEF\xBB\xBF"}) {
     const std::string text = prefix + kHead + kEvent + "\n";
     const ReadText found = read(text);
     expect_allocation(found, text);
@@ -201,6 +217,36 @@ TEST(TextForms, LinesThatMailsWrapped) {
   const ReadText thrice = read(kHead + "kmalloc: call_site=foo+0x1/0x9\n[ext4] ptr=ffff888001234500 bytes_req=60\n" +
                                "bytes_alloc=64 gfp_flags=GFP_KERNEL\nnode=-1\n");
   expect_allocation(thrice, "in four lines");
+}
+
+// A terminal cuts lines at its width, also inside numbers.
+TEST(TextForms, LinesThatATerminalSplit) {
+  for (const std::size_t width : {64u, 72u, 80u, 100u, 132u})
+    for (const char* const start : {"", "> ", "> >> "})
+      for (const char* const end : {"\n", "\r\n"}) {
+        std::string text;
+        for (int i = 0; i < 5; ++i)
+          for (std::string line = kHead + kEvent; !line.empty(); line.erase(0, width))
+            text.append(start).append(line.substr(0, width)).append(end);
+        const ReadText found = read(text);
+        ASSERT_EQ(found.events.size(), 5u) << text;
+        for (const Event& event : found.events) {
+          EXPECT_EQ(event.address, 0xffff888001234500) << text;
+          EXPECT_EQ(event.bytes_requested, 60u) << text;
+          EXPECT_EQ(event.bytes_allocated, 64u) << text;
+        }
+        EXPECT_EQ(found.unreadable(), 0u) << text;
+      }
+}
+
+// Stacks follow events whose lines are all of the same length, and are not their rest.
+TEST(TextForms, LinesOfOneLengthAreNotSplit) {
+  std::string text;
+  for (int i = 0; i < 5; ++i) text += kHead + kEvent + "\n => kmalloc+0x1/0x2\n => foo+0x1/0x9\n";
+  for (int i = 0; i < 5; ++i) text += "bash 812 123.456002: " + kEvent + "\n";
+  const ReadText found = read(text);
+  EXPECT_EQ(found.events.size(), 10u);
+  EXPECT_EQ(found.unreadable(), 0u);
 }
 
 // A line that was cut within a value must not be joined with the next one.
