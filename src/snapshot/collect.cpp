@@ -25,6 +25,7 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "snapshot/parse.hpp"
+#include "snapshot/repeated_copy.hpp"
 #include "snapshot/sources.hpp"
 
 namespace kmt {
@@ -482,6 +483,8 @@ StateSample collect_copies(const std::string& folder) {
       }
     Reading reading = read_copy(source, folder, collector.limits());
     remove_editors_changes(reading.text);
+    if (const std::string why = keep_last_copy(source.name, reading.text); !why.empty())
+      collector.add_missing("copies", why, "");
     if (reading.error == 0 && reading.cut.empty())
       refuse_damage(source.name, reading.text, copied_path(source, folder));
     const bool gone = reading.error == ENOENT;

@@ -25,6 +25,7 @@
 #include "snapshot/collect.hpp"
 #include "snapshot/oom_report.hpp"
 #include "snapshot/parse.hpp"
+#include "snapshot/repeated_copy.hpp"
 #include "snapshot/sources.hpp"
 
 namespace kmt {
@@ -99,6 +100,7 @@ struct LogReports {
   std::size_t dropped = 0;  // the oldest reports, if the log has too many
   std::size_t earlier = 0;  // reports from earlier boots
   std::size_t foreign = 0;  // reports of other machines or kernels
+  std::size_t repeated = 0;
 
   bool last_is_unusable() const {
     return !unusable.empty() && (usable.empty() || unusable.back().position > usable.back().position);
@@ -116,9 +118,34 @@ bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
   return !differ(a.host, b.host) && !differ(a.release, b.release) && a.page_size == b.page_size && many <= few * kMuch;
 }
 
+// True if two reports are copies of one. Two different reports never have the same numbers.
+bool is_same_report(const OomReport& a, const OomReport& b) {
+  const auto differ = [](const auto& one, const auto& other) { return one && other && *one != *other; };
+  const bool is_of_another = !a.host.empty() && !b.host.empty() && a.host != b.host;
+  if (is_of_another || a.totals != b.totals || differ(a.boot_ns, b.boot_ns) || differ(a.wall_ns, b.wall_ns))
+    return false;
+  const auto numbers_of = [](const OomReport& report) {
+    std::vector<LogNumbers> numbers = {report.lines};
+    for (const auto& [node, of_node] : report.nodes) numbers.push_back(of_node);
+    for (const auto& [name, zone] : report.zones) numbers.push_back(zone.numbers);
+    return numbers;
+  };
+  return a.kill.victim_pid == b.kill.victim_pid && numbers_of(a) == numbers_of(b);
+}
+
 LogReports log_reports(std::string_view text) {
   LogReports log;
+  std::vector<OomReport> reports;
   for (OomReport& report : oom_reports(text, &log.dropped)) {
+    const bool is_repeated = !report.is_mixed && std::ranges::any_of(reports, [&](const OomReport& one) {
+      return is_same_report(one, report);
+    });
+    if (is_repeated)
+      ++log.repeated;
+    else
+      reports.push_back(std::move(report));
+  }
+  for (OomReport& report : reports) {
     if (report.is_mixed)
       ++log.mixed;
     else
@@ -153,6 +180,8 @@ class Finder {
       // Removes an incomplete last line. npos + 1 is 0.
       if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);
       remove_editors_changes(text);
+      if (const std::string why = keep_last_copy(place->name, text); !why.empty())
+        repeated_ += fmt::format("copies\t{}\t\n", why);
       const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
       if (is_usable) roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text), is_cut});
     } else {
@@ -217,9 +246,9 @@ class Finder {
         .at({path, {}, {}});
   }
 
-  static void take_state(Root& root, Copies& copies) {
+  void take_state(Root& root, Copies& copies) {
     StateSample& state = copies.state.emplace();
-    std::string missing;
+    std::string missing = std::move(repeated_);
     for (const SnapshotSource& source : snapshot_sources()) {
       const auto found = root.find(source.name);
       if (found == root.end()) {
@@ -258,6 +287,7 @@ class Finder {
     copies.dropped_reports = log.dropped;
     copies.earlier_reports = log.earlier;
     copies.foreign_reports = log.foreign;
+    copies.repeated_reports = log.repeated;
     if (log.usable.empty()) return;
     copies.log = log_;
     copies.files.push_back(log_);
@@ -285,7 +315,8 @@ class Finder {
   LogReports log_reports_;
   bool has_cgroup_kills_ = false;
   std::string log_;
-  std::string damage_;  // why the archive could be read only partly
+  std::string repeated_;  // lines of the text "missing" about files with several copies
+  std::string damage_;    // why the archive could be read only partly
 };
 
 // Reads a regular file, at most its first `most` bytes.
@@ -329,6 +360,15 @@ void take_archive(const std::string& path, Bytes bytes, Finder& finder) {
   finder.take_damage(damage.empty() ? std::move(cut) : std::move(damage));
 }
 
+// True for a copy of meminfo, which may follow other lines, such as a date or the command that printed it.
+bool is_meminfo(std::string_view text) {
+  constexpr std::size_t kBegin = 4096;
+  const std::string_view begin = text.substr(0, kBegin);
+  return begin.starts_with("MemTotal") ||
+         (begin.find("\nMemTotal:") != begin.npos && begin.find("\nMemFree:") != begin.npos &&
+          text.find("Mem-Info:") == text.npos);
+}
+
 }  // namespace
 
 Copies copies_in_file(const std::string& path, Bytes bytes) {
@@ -344,7 +384,7 @@ Copies copies_in_file(const std::string& path, Bytes bytes) {
   std::string_view text = as_text(bytes);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (Words(text).next().starts_with("MemTotal"))
+  if (is_meminfo(text))
     finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy + 1)));
   else
     finder.take_log(path, text);

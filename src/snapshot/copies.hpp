@@ -22,6 +22,7 @@ struct Copies {
   bool last_is_unusable = false;     // true: the last report of the log does not show it either
   std::size_t mixed_reports = 0;     // number of reports that are mixed with other ones and cannot be told apart
   std::size_t foreign_reports = 0;   // number of reports of other machines or kernels than the last one
+  std::size_t repeated_reports = 0;  // number of further copies of a report
   std::size_t dropped_reports = 0;   // number of oldest reports that were dropped because the log has too many
   std::size_t earlier_reports = 0;   // number of reports from earlier boots
   std::string log;                   // path of the file with the reports

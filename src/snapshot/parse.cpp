@@ -2,6 +2,7 @@
 #include "snapshot/parse.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include <fmt/format.h>
@@ -18,10 +19,79 @@ namespace {
 
 constexpr std::uint32_t kUsualPage = 4096;
 
+// These limits bound the memory for hostile files. A parsed line may need twenty times the size of its text, and a
+// small compressed file may have very many lines.
+constexpr std::size_t kMostLines = 1 << 20;
+constexpr std::size_t kMostNumbers = 1 << 14;  // lines of meminfo and vmstat together
+
+// Returns the first lines of the text, at most `left` lines. Subtracts the number of returned lines from `left`.
+std::string_view first_lines(std::string_view text, std::size_t& left) {
+  std::size_t end = 0;
+  while (left > 0 && end < text.size()) {
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
+    --left;
+  }
+  return text.substr(0, end);
+}
+
+std::uint64_t sum_of(const std::vector<MemoryZone>& zones, const char* name) {
+  std::uint64_t sum = 0;
+  for (const MemoryZone& zone : zones) sum += number_or_0(zone.values, name);
+  return sum;
+}
+
+std::uint64_t free_pages_of(const std::vector<MemoryZone>& zones) {
+  std::uint64_t sum = 0;
+  for (const MemoryZone& zone : zones)
+    for (std::size_t order = 0; order < std::min<std::size_t>(zone.free.size(), 32); ++order)
+      sum += std::min<std::uint64_t>(zone.free[order], 1 << 30) * (std::uint64_t{1} << order);
+  return sum;
+}
+
+// Returns the smallest size of pages in which the objects of each slab have room.
+std::uint64_t page_size_of_slabs(const std::vector<SlabInfo>& slabs) {
+  std::uint64_t most = 0;
+  for (const SlabInfo& slab : slabs)
+    if (slab.pages_per_slab != 0 &&
+        slab.object_bytes <= kMostNumber / std::max<std::uint64_t>(slab.objects_per_slab, 1))
+      most = std::max(most, slab.objects_per_slab * slab.object_bytes / slab.pages_per_slab);
+  return most;
+}
+
+// Returns the page size if the quotient is close to one that kernels use. Copies may lack zones.
+std::optional<std::uint32_t> page_size_of(std::uint64_t bytes, std::uint64_t pages) {
+  const std::uint64_t ratio = pages == 0 ? 0 : bytes / pages;
+  for (const std::uint32_t size : {4096u, 8192u, 16384u, 32768u, 65536u})
+    if (std::max<std::uint64_t>(ratio, size) - std::min<std::uint64_t>(ratio, size) <= size / 8) return size;
+  return std::nullopt;
+}
+
+// Derives the page size of a machine without vmstat from zones, areas of vmalloc and slabs.
+std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMemory& memory) {
+  std::size_t lines = kMostLines;
+  const auto text = [&](std::string_view name) { return first_lines(text_of(sample, name), lines); };
+  KernelMemory others;
+  parse_zoneinfo(text("zoneinfo"), others);
+  parse_buddyinfo(text("buddyinfo"), others);
+  parse_vmallocinfo(text("vmallocinfo"), others);
+  std::uint64_t bytes = 0;
+  std::uint64_t pages = 0;
+  for (const VmallocCaller& caller : others.vmalloc)
+    if (caller.mapped_bytes == 0) bytes += caller.virtual_bytes, pages += caller.pages + caller.areas;
+  const std::uint64_t free = number_or_0(memory.meminfo, "MemFree");
+  for (const auto size : {page_size_of(number_or_0(memory.meminfo, "MemTotal"), sum_of(others.zones, "managed")),
+                          page_size_of(free, sum_of(others.zones, "free")), page_size_of(bytes, pages),
+                          page_size_of(free, free_pages_of(others.zones))})
+    if (size) return *size;
+  constexpr std::uint64_t kMostPage = 1 << 16;
+  const std::uint64_t least = page_size_of_slabs(parse_slabinfo(text("slabinfo")).caches);
+  return least > kMostPage ? kUsualPage : std::max(static_cast<std::uint32_t>(std::bit_ceil(least)), kUsualPage);
+}
+
 // meminfo shows some amounts in bytes that vmstat shows in pages, so each quotient is the page size. The amounts may
 // change between reading the two files, so quotients are inexact. Rounds each quotient to a power of two, and returns
 // the median.
-std::uint32_t guessed_page_size(const KernelMemory& memory) {
+std::uint32_t guessed_page_size(const StateSample& sample, const KernelMemory& memory) {
   constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
                                                                      {"AnonPages", "nr_anon_pages"},
                                                                      {"Mapped", "nr_mapped"},
@@ -29,14 +99,14 @@ std::uint32_t guessed_page_size(const KernelMemory& memory) {
                                                                      {"PageTables", "nr_page_table_pages"}};
   constexpr std::uint64_t kMostPage = 1 << 20;
   std::vector<std::uint32_t> sizes;
-  for (const auto& [bytes, pages] : kBoth) {
-    const std::uint64_t count = number_or_0(memory.vmstat, pages);
-    const std::uint64_t ratio = count == 0 ? 0 : number_or_0(memory.meminfo, bytes) / count;
-    if (ratio < kUsualPage / 2 || ratio > kMostPage) continue;
+  const auto add = [&](std::uint64_t bytes, std::uint64_t count) {
+    const std::uint64_t ratio = count == 0 ? 0 : bytes / count;
+    if (ratio < kUsualPage / 2 || ratio > kMostPage) return;
     const auto below = static_cast<std::uint32_t>(std::bit_floor(ratio));
     sizes.push_back(ratio > below + below / 2 ? below * 2 : below);
-  }
-  if (sizes.empty()) return kUsualPage;
+  };
+  for (const auto& [bytes, pages] : kBoth) add(number_or_0(memory.meminfo, bytes), number_or_0(memory.vmstat, pages));
+  if (sizes.empty()) return page_size_of_other_files(sample, memory);
   std::ranges::sort(sizes);
   return sizes[sizes.size() / 2];
 }
@@ -56,8 +126,24 @@ void take_uname(std::string_view text, KernelMemory& memory) {
   memory.machine = last == "GNU/Linux" ? before : last;  // the output of `uname -a` ends with "GNU/Linux"
 }
 
+// Returns why the text is not the whole slabinfo, or nullptr. grep, head, tail and awk remove lines or columns. The
+// kernel lists its oldest cache last.
+const char* why_slabinfo_is_incomplete(std::string_view text, const Slabinfo& found) {
+  constexpr std::array<std::string_view, 3> kOldest = {"kmem_cache", "kmem_cache_node", "cache_cache"};
+  if (text.empty()) return nullptr;
+  if (found.caches.empty()) return found.unknown.empty() ? nullptr : "the file is incomplete: it lacks columns";
+  if (text.find("slabinfo - version") == text.npos && text.find("# name") == text.npos)
+    return "the file is incomplete: it has no header line";
+  const bool has_oldest = std::ranges::any_of(found.caches, [&](const SlabInfo& slab) {
+    return std::ranges::find(kOldest, std::string_view(slab.name)) != kOldest.end();
+  });
+  return has_oldest ? nullptr : "the file is incomplete: it lacks the kernel's oldest cache, kmem_cache";
+}
+
 void parse_slabs(std::string_view text, KernelMemory& memory) {
   Slabinfo found = parse_slabinfo(text);
+  if (const char* const why = why_slabinfo_is_incomplete(text, found))
+    memory.missing.push_back({"slabinfo", why, "copy /proc/slabinfo as a whole"});
   memory.slabs = std::move(found.caches);
   for (const std::string_view line : found.unknown) keep_unknown("slabinfo", line, memory);
 }
@@ -116,21 +202,6 @@ bool is_damaged(std::string_view source, std::string_view line) {
   return !has_number && (words.empty() || words.rest() == "kB");
 }
 
-// These limits bound the memory for hostile files. A parsed line may need twenty times the size of its text, and a
-// small compressed file may have very many lines.
-constexpr std::size_t kMostLines = 1 << 20;
-constexpr std::size_t kMostNumbers = 1 << 14;  // lines of meminfo and vmstat together
-
-// Returns the first lines of the text, at most `left` lines. Subtracts the number of returned lines from `left`.
-std::string_view first_lines(std::string_view text, std::size_t& left) {
-  std::size_t end = 0;
-  while (left > 0 && end < text.size()) {
-    end = std::min(text.find('\n', end), text.size() - 1) + 1;
-    --left;
-  }
-  return text.substr(0, end);
-}
-
 }  // namespace
 
 void parse_missing(std::string_view text, KernelMemory& memory) {
@@ -162,7 +233,7 @@ KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) 
   std::size_t few = kMostNumbers;
   parse_meminfo(first_lines(text_of(sample, "meminfo"), few), memory);
   parse_vmstat(first_lines(text_of(sample, "vmstat"), few), memory);
-  memory.page_size = page_size != 0 ? page_size : guessed_page_size(memory);
+  memory.page_size = page_size != 0 ? page_size : guessed_page_size(sample, memory);
   std::size_t lines = kMostLines;
   for (const Step& step : kSteps) {
     const std::string_view text = text_of(sample, step.name);

@@ -23,7 +23,10 @@ std::string_view without_offset(std::string_view symbol) { return symbol.substr(
 struct Area {
   std::uint64_t pages = 0;
   bool vmalloc = false;
+  bool has_kind = false;  // the kernel writes the kind after the number of pages
 };
+
+constexpr std::array<std::string_view, 6> kKinds = {"vmalloc", "vmap", "ioremap", "user", "dma-coherent", "sparse"};
 
 Area area_of(std::string_view rest) {
   Area area;
@@ -32,6 +35,7 @@ Area area_of(std::string_view rest) {
     constexpr std::string_view kPages = "pages=";
     if (word.starts_with(kPages)) area.pages = leading_number(word.substr(kPages.size())).value_or(0);
     area.vmalloc = area.vmalloc || word == "vmalloc";
+    area.has_kind = area.has_kind || std::ranges::find(kKinds, word) != kKinds.end();
   }
   return area;
 }
@@ -43,6 +47,8 @@ Area area_of(std::string_view rest) {
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
   // Key: function, as a view of `text`. Value: index in memory.vmalloc.
   std::unordered_map<std::string_view, std::size_t> known;
+  std::size_t cut = 0;  // lines without a kind
+  std::size_t whole = 0;
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
     Words words(line);
@@ -65,6 +71,7 @@ void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
     }
     VmallocCaller& caller = memory.vmalloc[found->second];
     const Area area = area_of(words.rest());
+    if (has_caller) ++(area.has_kind ? whole : cut);
     ++caller.areas;
     caller.virtual_bytes += *bytes;
     if (area.vmalloc)
@@ -72,6 +79,10 @@ void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
     else
       caller.mapped_bytes += *bytes;
   });
+  if (cut <= whole) return;
+  memory.missing.push_back({"vmallocinfo", "its lines are cut before the number of pages, so it is not used",
+                            "copy /proc/vmallocinfo as a whole"});
+  memory.vmalloc.clear();
 }
 
 }  // namespace kmt

@@ -12,12 +12,16 @@ namespace kmt {
 
 namespace {
 
+bool has_cpu_lists(const KernelMemory& memory) {
+  return std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return zone.cpu_list_pages.has_value(); });
+}
+
 void add_free(Sheet& sheet, const KernelMemory& memory) {
   ByteCount on_cpus = 0;
   for (const MemoryZone& zone : memory.zones) on_cpus += zone.cpu_list_pages.value_or(0) * memory.page_size;
   sheet.group("free", "free", "");
   sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
-  if (!memory.zones.empty()) sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
+  if (has_cpu_lists(memory)) sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
   sheet.remark("unaccepted", "(not yet accepted)", sheet.meminfo("Unaccepted"), "meminfo: Unaccepted");
   sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "meminfo: CmaFree");
 }
@@ -54,7 +58,7 @@ bool is_slab_allocator(const std::vector<SlabCacheUse>& caches, std::uint64_t pa
   });
 }
 
-void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
+void add_parts_of_slab(Sheet& sheet, const KernelMemory& memory, const std::vector<SlabCacheUse>& caches) {
   SlabCacheUse all;
   for (const SlabCacheUse& cache : caches) {
     all.in_use += cache.in_use;
@@ -70,18 +74,20 @@ void add_parts_of_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches, st
   if (knows_sizes) sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
   sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
   const char* const said = "meminfo: Slab - slabinfo: num_slabs";
-  if (is_slab_allocator(caches, page_size))
+  if (std::ranges::find(memory.missing, "slabinfo", &MissingSource::name) != memory.missing.end())
+    sheet.last_part("unlisted", "not in the partial slabinfo", sheet.meminfo("Slab"), said);
+  else if (is_slab_allocator(caches, memory.page_size))
     sheet.last_part("unlisted", "not in slabinfo", sheet.meminfo("Slab"), said);
   else
     sheet.last_part("large", "kmalloc above two pages", sheet.meminfo("Slab"), said);
 }
 
-void add_slab(Sheet& sheet, const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
+void add_slab(Sheet& sheet, const KernelMemory& memory, const std::vector<SlabCacheUse>& caches) {
   if (caches.empty()) {
     sheet.line("slab", "slab", sheet.meminfo("Slab"), "meminfo: Slab");
   } else {
     sheet.group("slab", "slab", "meminfo: Slab");
-    add_parts_of_slab(sheet, caches, page_size);
+    add_parts_of_slab(sheet, memory, caches);
   }
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
@@ -198,7 +204,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   add_free(sheet, memory);
   add_user(sheet);
   sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory), "meminfo: Hugetlb");
-  add_slab(sheet, caches, memory.page_size);
+  add_slab(sheet, memory, caches);
   add_vmalloc(sheet, memory, total);
   sheet.group("page-tables", "page tables", "");
   sheet.part("processes", "of processes", sheet.meminfo("PageTables"), "meminfo: PageTables");
@@ -207,11 +213,9 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   add_other_counters(sheet);
   if (const auto own = number_or_0(memory.recorder, "ring_buffers"); own != 0)
     sheet.line("recorder", "kmemtrace's own ring buffers", own, "recorder: ring_buffers");
-  const bool has_cpu_lists =
-      std::ranges::any_of(memory.zones, [](const MemoryZone& zone) { return !zone.values.empty(); });
   sheet.last_line("unaccounted", "unaccounted memory", total,
-                  has_cpu_lists ? "MemTotal - all lines above"
-                                : "MemTotal - all lines above; with the CPUs' lists, as zoneinfo is missing");
+                  has_cpu_lists(memory) ? "MemTotal - all lines above"
+                                        : "MemTotal - all lines above; with the CPUs' lists, as zoneinfo is missing");
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
                "sockstat: TCP, UDP, FRAG, partly in slab");
   sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet), "meminfo: CmaTotal - CmaFree, with user pages");

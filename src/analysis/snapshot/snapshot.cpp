@@ -43,7 +43,8 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
     cache.in_use = cache.active_objects * asked;
     cache.padding = cache.active_objects * (slab.object_bytes - asked);
     cache.free = (slab.objects - cache.active_objects) * slab.object_bytes;
-    cache.tails = cache.bytes - slab.objects * slab.object_bytes;
+    // A damaged line, or one that was read with the wrong page size, may have more objects than have room.
+    cache.tails = cache.bytes - std::min(cache.bytes, slab.objects * slab.object_bytes);
   }
   for (const SlabTotal& slab : memory.unreclaimable_slabs) {
     SlabCacheUse& cache = caches.emplace_back();

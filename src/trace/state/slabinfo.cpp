@@ -41,6 +41,12 @@ std::vector<std::string_view> column_names(std::string_view header) {
   return columns;
 }
 
+bool has_needed_columns(const std::vector<std::string_view>& columns) {
+  return std::ranges::all_of(kColumns, [&](const auto& known) {
+    return known.first == "objperslab" || std::ranges::find(columns, known.first) != columns.end();
+  });
+}
+
 bool take_column(std::string_view column, std::string_view value, SlabInfo& slab) {
   if (column == "name") {
     slab.name = value;
@@ -114,7 +120,8 @@ Slabinfo parse_slabinfo(std::string_view text) {
       columns = column_names(line);
       return;
     }
-    if (auto slab = slab_of(line, columns))
+    auto slab = has_needed_columns(columns) ? slab_of(line, columns) : std::nullopt;
+    if (slab)
       slabinfo.caches.push_back(std::move(*slab));
     else
       slabinfo.unknown.push_back(line);

@@ -190,7 +190,8 @@ TEST(ChangedCopies, SlabinfoMayBeIndented) {
 TEST(OldKernels, SlabHasNoLargeKmalloc) {
   const std::string meminfo = kBeforePercpu + "VmallocUsed: 0 kB\n";
   const auto cache = [](const char* name, int bytes) {
-    return std::string(name) + " 1 1 " + std::to_string(bytes) + " 1 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+    return "slabinfo - version: 2.1\nkmem_cache 0 0 256 16 1 : tunables 0 0 0 : slabdata 0 0 0\n" + std::string(name) +
+           " 1 1 " + std::to_string(bytes) + " 1 1 : tunables 0 0 0 : slabdata 1 1 0\n";
   };
   for (const std::string& slabs : {cache("size-32", 32), cache("kmalloc-131072", 131072)}) {
     const SnapshotResult found = stock_of({{"meminfo", meminfo}, {"slabinfo", slabs}});

@@ -29,7 +29,8 @@ const char* const kSlabinfo =
     "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> <batchcount> "
     "<sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail> <of_tomorrow>\n"
     "kmalloc-96 80 84 96 42 1 : tunables 0 0 0 : slabdata 2 2 0 7\n"
-    "dentry 20 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0 8\n";
+    "dentry 20 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0 8\n"
+    "kmem_cache 0 0 256 16 1 : tunables 0 0 0 : slabdata 0 0 0 9\n";
 
 class Snapshots : public ::testing::Test {
  protected:
@@ -60,7 +61,7 @@ class Snapshots : public ::testing::Test {
 
 TEST_F(Snapshots, ColumnsOfSlabinfoAreFoundByTheirNames) {
   const SnapshotResult found = result();
-  ASSERT_EQ(found.memory.slabs.size(), 2u);
+  ASSERT_EQ(found.memory.slabs.size(), 3u);
   const SlabInfo& slab = found.memory.slabs[0];
   EXPECT_EQ(slab.name, "kmalloc-96");
   EXPECT_EQ(slab.slabs, 2u);
@@ -73,7 +74,7 @@ TEST_F(Snapshots, ColumnsOfSlabinfoAreFoundByTheirNames) {
 TEST_F(Snapshots, CachesMayHaveBlanksInTheirNames) {
   set("slabinfo", std::string(kSlabinfo) + "of module 2 30 42 96 42 1 : tunables 0 0 0 : slabdata 1 1 0 9\n 1 2 3\n");
   const KernelMemory memory = parse_snapshot(sample, 4096);
-  ASSERT_EQ(memory.slabs.size(), 3u);
+  ASSERT_EQ(memory.slabs.size(), 4u);
   EXPECT_EQ(memory.slabs.back().name, "of module 2");
   EXPECT_EQ(memory.slabs.back().active_objects, 30u);
   EXPECT_EQ(memory.slabs.back().slabs, 1u);

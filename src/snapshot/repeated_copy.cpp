@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/repeated_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/words.hpp"
+
+namespace kmt {
+
+namespace {
+
+// Returns the start of the first line of each copy. Returns an empty text if no line of the file occurs only once.
+std::string_view first_words(std::string_view source, std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFirst = {
+      {{"meminfo", "MemTotal:"},
+       {"slabinfo", "slabinfo - version"},
+       {"allocinfo", "allocinfo - version"},
+       {"pagetypeinfo", "Page block order:"}}};
+  constexpr std::array<std::string_view, 5> kByFirstLine = {"vmstat", "zoneinfo", "buddyinfo", "vmallocinfo",
+                                                            "sockstat"};
+  for (const auto& [name, words] : kFirst)
+    if (source == name) return words;
+  if (std::ranges::find(kByFirstLine, source) == kByFirstLine.end()) return {};
+  const std::string_view line = text.substr(0, text.find('\n'));
+  std::size_t words = line.starts_with("Node ") ? 4 : 1;  // "Node 0, zone DMA"
+  Words left(line);
+  while (words-- > 0) left.next();
+  const std::string_view key = trim(line.substr(0, line.size() - left.rest().size()));
+  // Kernels that hide addresses print the same one in each line of vmallocinfo.
+  const bool is_hidden = key.find("ptrval") != key.npos || key.find_first_not_of("0x-") == key.npos;
+  return source == "vmallocinfo" && is_hidden ? std::string_view() : key;
+}
+
+std::ptrdiff_t lines_in(std::string_view text) { return std::ranges::count(text, '\n'); }
+
+}  // namespace
+
+RepeatedCopy last_copy(std::string_view source, std::string_view text) {
+  RepeatedCopy found{.text = text};
+  const std::string_view key = first_words(source, text);
+  if (key.empty()) return found;
+  std::vector<std::size_t> starts;
+  for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + key.size())) {
+    const bool begins_line = at == 0 || text[at - 1] == '\n';
+    const std::string_view rest = text.substr(at + key.size());
+    const bool ends_word =
+        key.ends_with(':') || rest.empty() || std::string_view(" \t\n:").find(rest.front()) != rest.npos;
+    if (begins_line && ends_word) starts.push_back(at);
+  }
+  if (starts.size() < 2) return found;
+  const auto copy = [&](std::size_t i) {
+    return text.substr(starts[i], (i + 1 < starts.size() ? starts[i + 1] : text.size()) - starts[i]);
+  };
+  if (lines_in(copy(0)) < 2) return found;  // the same line several times is no copy of a file
+  // The last copy may be cut off.
+  const std::size_t last = starts.size() - 1;
+  found.number = last + (lines_in(copy(last)) + 1 < lines_in(copy(last - 1)) ? 0 : 1);
+  found.copies = starts.size();
+  found.text = copy(found.number - 1);
+  return found;
+}
+
+std::string keep_last_copy(std::string_view source, std::string& text) {
+  const RepeatedCopy found = last_copy(source, text);
+  if (found.copies < 2) return {};
+  std::string why =
+      fmt::format("the text has {} copies of {}: only copy {} is used", found.copies, source, found.number);
+  text = std::string(found.text);
+  return why;
+}
+
+}  // namespace kmt

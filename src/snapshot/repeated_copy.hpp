@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Finds several copies of one kernel file in one text, as written by a loop around `cat /proc/meminfo`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kmt {
+
+struct RepeatedCopy {
+  std::string_view text;   // the last whole copy
+  std::size_t number = 1;  // of this copy, from 1
+  std::size_t copies = 1;  // in the text
+};
+
+// `source` is the name of the text in a snapshot, such as "meminfo".
+RepeatedCopy last_copy(std::string_view source, std::string_view text);
+
+// Keeps only the last copy, because numbers of several copies would be added up. Returns a sentence about it, or an
+// empty string if the text has one copy.
+std::string keep_last_copy(std::string_view source, std::string& text);
+
+}  // namespace kmt
