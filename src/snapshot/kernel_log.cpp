@@ -88,6 +88,7 @@ class Joiner {
 
  private:
   // True if a mail program may have ended the line of this length because the next word did not fit.
+      message.has_zone = held_.has_zone;
   static bool is_wrapped(std::size_t length, std::string_view next) {
     constexpr std::size_t kShortest = 55;
     constexpr std::size_t kLongest = 100;
@@ -185,7 +186,7 @@ class LogReader {
       message.has_year = false;
     }
     if (is_whole) {
-      if (fields_.wall_ns) message.wall_ns = fields_.wall_ns;
+      if (fields_.wall_ns) message.wall_ns = fields_.wall_ns, message.has_zone = fields_.has_zone;
       if (fields_.boot_ns) message.boot_ns = fields_.boot_ns;
       if (message.caller.empty()) message.caller = fields_.caller;
       if (message.host.empty()) message.host = fields_.host;

@@ -18,6 +18,7 @@ struct LogMessage {
   std::optional<std::uint64_t> wall_ns;  // wall-clock time; the year is 2000 if `has_year` is false
   bool has_year = true;
 };
+  bool has_zone = true;  // false: `wall_ns` is in the machine's time zone, which is unknown
 
 // Calls take() for each message. A message of several lines becomes several messages. The texts are valid during the
 // call.

@@ -17,11 +17,81 @@ namespace {
 void set_wall_time(LogMessage& message, const LogTime& time) {
   message.wall_ns = time.unix_ns;
   message.has_year = time.has_year;
+  message.has_zone = time.has_zone;
 }
 
 // "T123": the task, "C1": the CPU that printed the message.
 bool is_caller(std::string_view word) {
   return word.size() > 1 && (word.front() == 'T' || word.front() == 'C') && is_digit(word[1]);
+}
+
+// Removes the CPU or task that kernels of vendors add after the time. Samsung: "[0:  comm:  123]", also after a letter.
+// MediaTek: "(0)[123:comm]". Huawei: "[pid:123,cpu4,comm]". The CPU may change between two lines of one report.
+bool take_vendors_caller(std::string_view& text, PrefixedLine& line) {
+  std::string_view left = text;
+  if (left.starts_with('-')) left.remove_prefix(1);
+  const bool has_cpu = left.size() > 3 && left.front() == '(' && is_digit(left[1]) && left.find(")[") < 5;
+  if (has_cpu) left.remove_prefix(left.find('['));
+  if (!left.starts_with('[') && left.size() > 1 && left.front() >= 'A' && left.front() <= 'Z') left.remove_prefix(1);
+  const std::size_t end = left.find(']');
+  constexpr std::size_t kMost = 48;
+  if (!left.starts_with('[') || end > kMost) return false;
+  const std::string_view inside = trim(left.substr(1, end - 1));
+  const std::size_t first = inside.find_first_of(":,");
+  const std::size_t last = inside.rfind(':');
+  if (first == inside.npos) return false;
+  if (inside.starts_with("pid:"))
+    line.message.caller = inside.substr(0, inside.find(','));
+  else if (has_cpu && whole_number(inside.substr(0, first)))
+    line.message.caller = inside;
+  else if (first != last && whole_number(inside.substr(0, first)) && whole_number(trim(inside.substr(last + 1))))
+    line.message.caller = trim(inside.substr(first + 1));
+  else
+    return false;
+  text = left.substr(end + 1);
+  return true;
+}
+
+// Removes a prefix of Android's logcat: "01-31 23:59:59.123  0  0 W kernel  : " or "W/kernel  (    0): ".
+bool take_logcat(std::string_view& text, LogMessage& message) {
+  constexpr std::string_view kLevels = "VDIWEF";
+  constexpr std::size_t kMost = 80;
+  std::string_view left = text;
+  const auto time = take_month_day_time(left);
+  Words words(left);
+  std::string_view word = words.next();
+  const auto is_task = [](std::string_view one) { return whole_number(one) || one == "root"; };
+  for (unsigned fields = 0; time && fields < 3 && is_task(word); ++fields) word = words.next();
+  const bool has_level = !word.empty() && kLevels.find(word.front()) != kLevels.npos;
+  const bool has_tag = word.size() > 1 && word[1] == '/';
+  if (!has_level || (word.size() != 1 && !has_tag) || (!time && !has_tag)) return false;
+  const std::string_view rest = left.substr(static_cast<std::size_t>(word.data() - left.data()));
+  const std::size_t end = rest.find(has_tag ? "): " : ": ");
+  if (end > kMost) return false;
+  if (has_tag && !whole_number(trim(rest.substr(0, end).substr(rest.substr(0, end).rfind('(') + 1)))) return false;
+  if (time) set_wall_time(message, *time);
+  text = rest.substr(end + (has_tag ? 3 : 2));
+  return true;
+}
+
+// Removes a prefix of `talosctl dmesg`: "10.0.0.2: kern: warning: [2024-03-01T10:00:00.123456789Z]: ".
+bool take_talos(std::string_view& text, LogMessage& message) {
+  constexpr std::size_t kMost = 80;
+  const std::size_t at = text.substr(0, kMost).find("kern:");
+  const std::size_t open = text.substr(0, kMost).find(": [");
+  if (at == text.npos || open == text.npos || open < at) return false;
+  if (at != 0 && text.substr(0, at).find(": ") != at - 2) return false;
+  std::string_view inside = text.substr(open + 3);
+  const std::size_t end = inside.find("]: ");
+  if (end > kMost) return false;
+  std::string_view rest = inside.substr(end + 3);
+  inside = inside.substr(0, end);
+  const auto time = take_iso_time(inside);
+  if (!time) return false;
+  set_wall_time(message, *time);
+  if (at != 0) message.host = text.substr(0, at - 2);
+  text = rest;
+  return true;
 }
 
 // Takes the time in "[  123.456789]", "[Mon Jan  2 03:04:05 2023]", "[  123.456789 <    0.000012>]", "[Jan 2 03:04]",
@@ -30,7 +100,7 @@ bool take_time_inside(std::string_view inside, PrefixedLine& line) {
   const std::size_t angle = inside.find('<');
   const std::string_view delta =
       angle == inside.npos ? "" : trim(inside.substr(angle + 1, inside.find('>') - angle - 1));
-  inside = trim(inside.substr(0, angle));
+  inside = trim(inside.substr(0, std::min(angle, inside.find(" / "))));  // "[  123.456789 / 01-31 23:59:59.123]"
   if (const auto time = seconds_of(inside)) {
     line.message.boot_ns = time;
   } else if (inside.starts_with('+') || (inside.empty() && !delta.empty())) {
@@ -57,6 +127,10 @@ bool take_brackets(std::string_view& text, PrefixedLine& line) {
   else if (!take_time_inside(inside, line))
     return false;
   text.remove_prefix(end + 1);
+  // "[2]" immediately after the time: the CPU
+  const std::size_t cpu_end = text.substr(0, 5).find(']');
+  if (text.starts_with('[') && cpu_end != text.npos && whole_number(text.substr(1, cpu_end - 1)))
+    text.remove_prefix(cpu_end + 1);
   return true;
 }
 
@@ -185,15 +259,18 @@ bool take_unknown_prefix(std::string_view& text) {
 
 void take_known_prefixes(std::string_view& text, PrefixedLine& line) {
   bool had_host = false;
+  bool had_vendor = false;
   for (bool changed = true; changed;) {
     text = trim(text);
     changed = !text.empty() && text.front() == '>';  // quoted
     if (changed) text.remove_prefix(1);
     if (changed || text.empty()) continue;
-    changed = take_level(text) || take_brackets(text, line) || take_record(text, line) ||
-              take_date(text, line.message) || take_unix_time(text, line.message);
+    changed = take_talos(text, line.message) || take_level(text) || take_brackets(text, line) ||
+              take_record(text, line) || take_date(text, line.message) || take_unix_time(text, line.message);
     if (!changed && line.message.wall_ns && !had_host) changed = had_host = take_syslog_fields(text, line.message);
     if (!changed && !had_host) changed = had_host = take_host(text, line.message);
+    if (!changed) changed = take_logcat(text, line.message);
+    if (!changed && line.message.boot_ns && !had_vendor) changed = had_vendor = take_vendors_caller(text, line);
     // The version of RFC 5424 is between level and time: "<4>1 2023-01-02T03:04:05Z".
     std::string_view after_version = text;
     if (!changed && text.starts_with("1 ") && (after_version.remove_prefix(2), take_date(after_version, line.message)))

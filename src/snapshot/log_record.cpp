@@ -60,7 +60,7 @@ void take_time(std::string_view text, RecordFields& fields) {
   if (const auto time = seconds_of(text))
     fields.boot_ns = time;
   else if (const auto date = take_iso_time(text))
-    fields.wall_ns = date->unix_ns;
+    fields.wall_ns = date->unix_ns, fields.has_zone = date->has_zone;
 }
 
 // Splits a row. A field may be in quotation marks, and then contain commas and doubled quotation marks.
@@ -100,7 +100,10 @@ bool take_json(std::string_view line, std::string& message, RecordFields& fields
   of("__REALTIME_TIMESTAMP", [&](const std::string& text) { fields.wall_ns = nanoseconds(text); });
   of("__MONOTONIC_TIMESTAMP", [&](const std::string& text) { fields.boot_ns = nanoseconds(text); });
   of("_HOSTNAME", [&](const std::string& text) { fields.host = text; });
-  of("time", [&](const std::string& text) { take_time(text, fields); });
+  for (const std::string_view key : {"time", "timestamp", "@timestamp", "talos-time"})
+    of(key, [&](const std::string& text) { take_time(text, fields); });
+  if (line.find("\"talos-") != line.npos)
+    of("clock", [&](const std::string& text) { fields.boot_ns = nanoseconds(text); });
   of("caller", [&](const std::string& text) { fields.caller = text; });
   // The keys of the journal, of dmesg, and of container runtimes and log collectors.
   for (const std::string_view key : {"MESSAGE", "msg", "log", "message"})

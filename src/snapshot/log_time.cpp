@@ -107,8 +107,15 @@ std::optional<LogTime> take_iso_time(std::string_view& text) {
   const auto time = take_time(left, {*year, *month - 1, *day});
   if (!time) return std::nullopt;
   LogTime found{.unix_ns = *time};
+  constexpr std::string_view kUtc = " UTC ";
+  if (left.starts_with('Z')) found.has_zone = true;
+  if (left.starts_with(kUtc)) {
+    found.has_zone = true;
+    left.remove_prefix(kUtc.size() - 1);
+  }
   if (!left.empty() && (left.front() == '+' || left.front() == '-')) {
     const bool east = left.front() == '+';
+    found.has_zone = true;
     // Minutes of the time zone: "30" or ":30".
     const std::string_view minutes = left.substr(std::min<std::size_t>(left.size(), 3));
     const std::uint64_t offset =
@@ -141,6 +148,17 @@ std::optional<LogTime> take_named_time(std::string_view& text) {
   if (!time) return std::nullopt;
   text = year ? after.rest() : left;
   return LogTime{.unix_ns = *time, .has_year = year.has_value()};
+}
+
+std::optional<LogTime> take_month_day_time(std::string_view& text) {
+  std::string_view left = text;
+  const auto month = take_field(left, '-');
+  const auto day = month ? take_field(left, ' ') : std::nullopt;
+  if (!day || *month < 1 || *month > 12 || *day < 1 || *day > 31) return std::nullopt;
+  const auto time = take_time(left, {.month = *month - 1, .day = *day});
+  if (!time) return std::nullopt;
+  text = left;
+  return LogTime{.unix_ns = *time, .has_year = false};
 }
 
 std::optional<LogTime> minute_of(std::string_view text) {

@@ -12,6 +12,7 @@ namespace kmt {
 struct LogTime {
   std::uint64_t unix_ns = 0;  // from an arbitrary year if `has_year` is false
   bool has_year = true;
+  bool has_zone = false;  // true: the text names its time zone; otherwise `unix_ns` takes it for UTC
 };
 
 // Parses "123.456789" as nanoseconds.
@@ -25,6 +26,9 @@ std::optional<LogTime> take_named_time(std::string_view& text);
 
 // Parses the time without seconds of `dmesg --reltime`: "Jan 2 03:04" or "Jan12 03:04".
 std::optional<LogTime> minute_of(std::string_view text);
+
+// Removes "01-31 23:59:59.123" (Android's logcat) from the front of the text, and returns the time, without a year.
+std::optional<LogTime> take_month_day_time(std::string_view& text);
 
 bool is_weekday(std::string_view name);
 

@@ -215,6 +215,7 @@ class ReportReader {
     in_report_ = false;
     task_columns_.clear();
     in_slabs_ = in_allocations_ = false;
+      report_.has_zone = message.has_zone;
   }
 
  private:

@@ -38,6 +38,7 @@ struct OomReport {
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;
+  bool has_zone = true;  // as in LogMessage
   std::string release;
   std::string host;
 

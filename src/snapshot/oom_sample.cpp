@@ -2,8 +2,10 @@
 // Converts reports in the kernel's log to the texts of a snapshot, and parses the text "oom" of a snapshot.
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/words.hpp"
@@ -248,6 +250,9 @@ std::string damage_of(const OomReport& report) {
     add("the report has only some zones of the machine, so sums over zones are unknown");
   if (std::ranges::any_of(report.zones,
                           [](const auto& zone) { return !zone.second.free.empty() && !zone.second.has_all_free; }))
+  if (report.wall_ns && report.has_year && !report.has_zone)
+    add(fmt::format("the report is from {:%Y-%m-%d %H:%M:%S} in the machine's time zone, which the log does not name",
+                    fmt::gmtime(static_cast<std::time_t>(*report.wall_ns / 1'000'000'000))));
     add("a list of free blocks is cut off or mixed with other text, so it is not shown");
   if (report.has_wrong_sum) add("a list of free blocks does not add up to the sum at the end of its line");
   if (report.damaged_tasks != 0)
@@ -264,7 +269,7 @@ std::optional<std::uint64_t> total_bytes_of(const OomReport& report) {
 
 StateSample sample_of(const OomReport& report) {
   StateSample sample;
-  if (report.has_year) sample.unix_ns = report.wall_ns.value_or(0);
+  if (report.has_year && report.has_zone) sample.unix_ns = report.wall_ns.value_or(0);
   const auto add = [&sample](const char* name, std::string text) {
     if (!text.empty()) sample.texts.emplace_back(name, std::move(text));
   };
