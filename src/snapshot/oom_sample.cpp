@@ -149,6 +149,12 @@ Number stack_kb(const OomReport& report) {
 
 Number sum_if_known(Number a, Number b) { return a && b ? Number(*a + *b) : std::nullopt; }
 
+// True for a kernel without CONFIG_SWAP. It prints no line about swap between "total pagecache pages" and "pages RAM".
+bool is_without_swap(const OomReport& report) {
+  const auto has = [&](std::string_view words) { return find_line(report, words).has_value(); };
+  return has("total pagecache pages") && has("pages RAM") && !has("Free swap") && !has("Total swap");
+}
+
 std::string meminfo_of(const OomReport& report) {
   std::string text;
   const auto add = [&text](std::string_view name, Number value) {
@@ -160,6 +166,7 @@ std::string meminfo_of(const OomReport& report) {
   const Number slab = sum_if_known(reclaimable, total("slab_unreclaimable"));
   Number swap_cached = find_line(report, "pages in swap cache");
   if (!swap_cached) swap_cached = find_line(report, "pages swap cached");
+  if (!swap_cached && is_without_swap(report)) swap_cached = 0;
   add_pages("MemTotal", total_pages(report));
   add_pages("MemFree", free_pages(report));
   add_pages("SwapCached", swap_cached);

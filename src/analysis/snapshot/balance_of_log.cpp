@@ -40,7 +40,9 @@ Amount difference(Amount whole, Amount part) {
 
 // The lengths of page lists.
 struct PageLists {
+  Amount anon;
   Amount file;
+  Amount unevictable;
   Amount all;
 };
 
@@ -51,7 +53,7 @@ PageLists page_lists_of(const KernelMemory& memory) {
   const Amount file = sum_of({counted("Active(file)"), counted("Inactive(file)"), isolated("nr_isolated_file")});
   Amount all = sum_of({anon, file, counted("Unevictable")});
   if (!all) all = sum_of({counted("Active"), counted("Inactive")});  // Linux 2.6.27 and earlier
-  return {file, all};
+  return {anon, file, counted("Unevictable"), all};
 }
 
 // The page lists contain anonymous memory, the swap cache, shared memory, and the page cache of files and block
@@ -67,11 +69,16 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
   const bool has_file_lists = !exact && lists.file;
   sheet.group("user", "user", "");
   const Amount cache = exact ? exact : has_file_lists ? lists.file : difference(all_cache, counted("SwapCached"));
-  const Amount anonymous = difference(lists.all, sum_of({cache, shmem.value_or(0)}));
+  // Unevictable pages may be anonymous or page cache, which only the number of all pages of the page cache shows.
+  const Amount anonymous = has_file_lists ? difference(lists.anon, shmem.value_or(0))
+                                          : difference(lists.all, sum_of({cache, shmem.value_or(0)}));
   if (!cache && !shmem && lists.all)  // Linux 2.6.26 and earlier
     return sheet.part("lists", "anonymous, page cache, swap cache", *lists.all, "oom: active + inactive");
   sheet.known_part("anonymous", shmem ? "anonymous, and swap cache" : "anonymous, swap cache, shared memory", anonymous,
-                   "oom: active + inactive + isolated + unevictable - the two below");
+                   has_file_lists ? "oom: active_anon + inactive_anon + isolated_anon - shmem"
+                                  : "oom: active + inactive + isolated + unevictable - the two below");
+  if (has_file_lists && lists.unevictable.value_or(0) != 0)
+    sheet.part("unevictable", "unevictable, of any kind", *lists.unevictable, "oom: unevictable");
   sheet.known_part("page-cache", "files' and devices' page cache", cache,
                    exact            ? "oom: pagecache pages - swap cache - shmem"
                    : has_file_lists ? "oom: active_file + inactive_file"

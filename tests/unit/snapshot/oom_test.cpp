@@ -396,6 +396,25 @@ TEST(OomReports, NumbersOfOtherMessagesAreNotTaken) {
   EXPECT_EQ(reports[0].zones.size(), 1u);
 }
 
+// A kernel without CONFIG_SWAP prints no line about swap. Its root file system may be unevictable page cache.
+TEST(OomReports, UnevictablePageCacheIsNotAnonymous) {
+  const std::string begin =
+      "Mem-Info:\nactive_anon:200 inactive_anon:100 isolated_anon:0\n active_file:30 inactive_file:20 isolated_file:0\n"
+      " unevictable:700 dirty:1 writeback:0\n slab_reclaimable:50 slab_unreclaimable:60\n mapped:5 shmem:4 "
+      "pagetables:7\n"
+      " free:500 free_pcp:3 free_cma:0\n754 total pagecache pages\n";
+  const std::string end = "4096 pages RAM\n96 pages reserved\n";
+  auto lines = lines_of(stock_of_report(oom_reports(begin + end).at(0)));
+  EXPECT_EQ(lines["user.anonymous"], 296 * 4096);
+  EXPECT_EQ(lines["user.page-cache"], 750 * 4096);
+  EXPECT_FALSE(lines.contains("user.unevictable"));
+  // The line about the swap cache is lost, so the kind of the unevictable pages is unknown.
+  lines = lines_of(stock_of_report(oom_reports(begin + "Free swap  = 4kB\n" + end).at(0)));
+  EXPECT_EQ(lines["user.anonymous"], 296 * 4096);
+  EXPECT_EQ(lines["user.page-cache"], 50 * 4096);
+  EXPECT_EQ(lines["user.unevictable"], 700 * 4096);
+}
+
 TEST(OomReports, OldKernelsHadFewerCounters) {
   const auto reports = oom_reports(
       "Mem-Info:\nDMA per-cpu:\nCPU    0: hi:    0, btch:   1 usd:   0\n"
@@ -406,8 +425,9 @@ TEST(OomReports, OldKernelsHadFewerCounters) {
       "bounce:0\n60 total pagecache pages\n4096 pages of RAM\n96 reserved pages\n4 pages swap cached\n");
   ASSERT_EQ(reports.size(), 2u);
   auto lines = lines_of(stock_of_report(reports[0]));
-  EXPECT_EQ(lines["user.anonymous"], 2102 * 4096);
+  EXPECT_EQ(lines["user.anonymous"], 2100 * 4096);
   EXPECT_EQ(lines["user.page-cache"], 50 * 4096);
+  EXPECT_EQ(lines["user.unevictable"], 2 * 4096);
   EXPECT_EQ(lines["slab"], 40 * 4096);
   EXPECT_FALSE(lines.contains("user.shmem"));
   EXPECT_FALSE(lines.contains("kernel-stacks"));
