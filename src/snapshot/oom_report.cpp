@@ -449,12 +449,19 @@ class ReportReader {
   // Parses the largest call sites. Linux 6.10 and later print them if memory allocation profiling is on.
   bool take_allocation(std::string_view text) {
     constexpr std::size_t kMost = 64;
-    if (has(text, "Memory allocations:")) {
+    // Linux 6.18 and later add whether profiling is on: "Memory allocations (profiling is currently turned on):".
+    if (has(text, "Memory allocations:") || has(text, "Memory allocations (")) {
       in_allocations_ = true;
       return true;
     }
-    if (!in_allocations_ || !has(text, " func:") || report_.allocations.size() >= kMost) return false;
-    report_.allocations.emplace_back(text);
+    if (!in_allocations_ || report_.allocations.size() >= kMost) return false;
+    // A row starts with a size, such as "38.4 MiB", and may be wrapped.
+    Words words(text);
+    const bool begins = is_digit(words.next().front()) && words.next().ends_with('B');
+    if (!begins && allocation_.empty()) return false;
+    allocation_ = begins ? std::string(text) : allocation_ + " " + std::string(text);
+    if (!has(allocation_, " func:")) return true;
+    report_.allocations.push_back(std::exchange(allocation_, {}));
     return true;
   }
 
@@ -491,6 +498,7 @@ void derive_page_size(OomReport& report) {
     const std::uint64_t expected = pages * size;
     if (std::max(kb, expected) - std::min(kb, expected) < expected / 16) report.page_size = size << 10;
   }
+      allocation_.clear();
 }
 
 }  // namespace
@@ -509,6 +517,7 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
     const std::string from = std::string(message.host).append(" ").append(message.caller);
     auto found = readers.find(from);
     if (found == readers.end()) {
+  std::string allocation_;  // the start of a row of the call sites
       if (readers.size() == kMostCallers) end_all(), readers.clear();
       found = readers.try_emplace(from, state).first;
     }
