@@ -2,11 +2,13 @@
 #include "snapshot/kernel_log.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "snapshot/cut_number.hpp"
 #include "snapshot/log_prefix.hpp"
 #include "snapshot/log_record.hpp"
 
@@ -41,6 +43,23 @@ void clean(std::string_view line, std::string& out) {
   }
 }
 
+// Removes the marks of quoted mail from the front, such as "> > ".
+std::string_view without_quotes(std::string_view line) {
+  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);
+  return line;
+}
+
+// True if the kernel starts a line of a report like this.
+bool begins_like_a_line(std::string_view text) {
+  constexpr std::string_view kStarts[] = {
+      "[",          "Node ",       "CPU ",       "Mem-Info",       "lowmem_reserve",
+      "Swap cache", "Free swap",   "Total swap", "Unreclaimable ", "Name ",
+      "Memory ",    "Tasks state", "oom-kill:",  "Out of memory",  "Killed process"};
+  if (std::ranges::any_of(kStarts, [text](std::string_view start) { return text.starts_with(start); })) return true;
+  Words words(text);
+  return whole_number(words.next()) && (words.rest().starts_with("pages ") || words.rest().starts_with("total "));
+}
+
 // Passes messages to `take`. Joins the parts of lines that a mail program wrapped between words, or that a terminal
 // split at its width. If only the first part has a time, the next line is such a part.
 class Joiner {
@@ -52,13 +71,15 @@ class Joiner {
   void add(LogMessage message, std::string_view line) {
     constexpr std::size_t kMost = 1 << 16;  // length of a joined message
     const bool has_time = message.boot_ns || message.wall_ns;
-    const bool is_part = !has_time && message.caller.empty() && had_time_ && text_.size() < kMost;
+    const bool may_be_part = !has_time && message.caller.empty() && is_held_ && !line.empty() && text_.size() < kMost;
     const bool was_split = page_width_ != 0 && last_length_ == page_width_;
-    const bool was_wrapped = is_wrapped(last_length_, message.text);
-    const bool needs_blank = !was_split || last_ends_with_blank_;
+    const bool cuts_number = !last_ends_with_blank_ && continues_number(text_, line);
+    const bool is_part = may_be_part && (had_time_ ? was_split || is_wrapped(last_length_, message.text)
+                                                   : was_split && !begins_like_a_line(line));
+    const bool needs_blank = !cuts_number && (!was_split || last_ends_with_blank_);
     last_length_ = line.size();
     last_ends_with_blank_ = line.ends_with(' ');
-    if (is_part && (was_split || was_wrapped)) {
+    if (is_part || (may_be_part && cuts_number)) {
       text_.append(needs_blank ? " " : "").append(was_split ? line : message.text);
       return;
     }
@@ -67,6 +88,7 @@ class Joiner {
       message.boot_ns = held_.boot_ns;
       message.wall_ns = held_.wall_ns;
       message.has_year = held_.has_year;
+      message.has_zone = held_.has_zone;
       if (message.caller.empty()) message.caller = caller_;
       if (message.host.empty()) message.host = host_;
     }
@@ -88,7 +110,6 @@ class Joiner {
 
  private:
   // True if a mail program may have ended the line of this length because the next word did not fit.
-      message.has_zone = held_.has_zone;
   static bool is_wrapped(std::size_t length, std::string_view next) {
     constexpr std::size_t kShortest = 55;
     constexpr std::size_t kLongest = 100;
@@ -109,19 +130,63 @@ class Joiner {
   bool is_held_ = false;
 };
 
+// Returns the lines from the start of the first report to the end of the last one. Other text may have longer lines.
+std::string_view part_with_reports(std::string_view log) {
+  const auto of = [](std::size_t a, std::size_t b) { return std::min(a, b); };
+  const std::size_t first = of(of(log.find("invoked oom-killer"), log.find("Mem-Info:")), log.find("Mem-info:"));
+  std::size_t last = 0;
+  for (const std::string_view end : {"pages RAM", "pages reserved", "Killed process", "cma reserved"})
+    if (const std::size_t at = log.rfind(end); at != log.npos) last = std::max(last, at);
+  if (first == log.npos || last <= first) return log;
+  const std::size_t begin = log.rfind('\n', first) + 1;  // npos + 1 is 0
+  return log.substr(begin, log.find('\n', last) - begin);
+}
+
+// Lengths of the lines of a log that may have been split or wrapped.
+struct LineLengths {
+  std::map<std::size_t, std::size_t> counts;  // key: length
+
+  std::size_t count_from(std::size_t least, std::size_t most) const {
+    std::size_t sum = 0;
+    for (auto at = counts.lower_bound(least); at != counts.end() && at->first <= most; ++at) sum += at->second;
+    return sum;
+  }
+  // Returns the greatest length if three quarters of the long lines have it. A mail program that wraps lines between
+  // words leaves lines of many lengths.
+  std::size_t width(std::size_t shortest) const {
+    constexpr std::size_t kFewest = 3;
+    constexpr std::size_t kNarrowest = 60;
+    constexpr std::size_t kWidest = 250;
+    if (counts.empty()) return 0;
+    const std::size_t width = counts.rbegin()->first;
+    if (width < kNarrowest || width > kWidest) return 0;
+    const std::size_t count = counts.rbegin()->second + count_from(width - 1, width - 1);
+    return count >= kFewest && count * 4 >= count_from(std::min(shortest, width), width) * 3 ? width : 0;
+  }
+};
+
 // Returns the width of a terminal or page that split longer lines, also in the middle of words. Returns 0 if the log
 // has no such lines.
 std::size_t width_of_page(std::string_view log) {
-  constexpr std::size_t kFewest = 3;  // lines of the same greatest length
-  constexpr std::size_t kNarrowest = 60;
-  constexpr std::size_t kWidest = 250;
-  std::size_t width = 0;
-  std::size_t count = 0;
-  each_line(log, [&](std::string_view line) {
-    if (line.size() > width) width = line.size(), count = 0;
-    if (line.size() == width) ++count;
+  constexpr std::size_t kLookAt = 1 << 20;
+  constexpr std::size_t kShortest = 55;
+  constexpr std::size_t kRagged = 12;  // wrapped lines are shorter than the width by up to a word
+  LineLengths all;
+  LineLengths split;  // lines with a time before lines without one
+  std::size_t last = 0;
+  bool has_times = false;
+  each_line(part_with_reports(log).substr(0, kLookAt), [&](std::string_view line) {
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    line = without_quotes(line);
+    const LogMessage message = without_prefix(line).message;
+    const bool has_time = message.boot_ns || message.wall_ns;
+    has_times = has_times || has_time;
+    if (has_times && !has_time && last != 0) ++split.counts[last];
+    ++all.counts[line.size()];
+    last = line.size();
   });
-  return count >= kFewest && width >= kNarrowest && width <= kWidest ? width : 0;
+  if (has_times) return split.width(kShortest);
+  return all.counts.empty() ? 0 : all.width(all.counts.rbegin()->first - std::min(kRagged, all.counts.rbegin()->first));
 }
 
 // Reads a log line by line.
@@ -135,6 +200,7 @@ class LogReader {
     while (!log.empty()) {
       const std::size_t end = std::min(log.find('\n'), log.size());
       std::string_view line = log.substr(0, end);
+      if (end == log.size()) line = without_cut_counter(line);
       log.remove_prefix(std::min(end + 1, log.size()));
       if (line == "MESSAGE") line = take_binary(log);
       take_line(line.substr(0, kMostOfALine));
@@ -176,8 +242,11 @@ class LogReader {
   }
 
   void take_part(std::string_view part, bool is_whole) {
+    const auto quotes = static_cast<unsigned>(std::ranges::count(part.substr(0, part.find_first_not_of("> ")), '>'));
+    part = without_quotes(part);
     PrefixedLine found = without_prefix(part);
     LogMessage& message = found.message;
+    message.quotes = quotes;
     after_record_ = found.is_record;
     if (message.wall_ns) clock_ns_ = *message.wall_ns;
     if (found.delta_ns) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <iterator>
+#include <set>
 
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -23,6 +24,12 @@ constexpr std::size_t kMostRows = 1 << 20;  // limit for nodes, zones, tasks and
 constexpr std::size_t kMostOrders = 40;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
+
+// Parses "12", "12kB" and "12KB". Returns nothing for words such as "12k", whose number was cut.
+std::optional<std::uint64_t> whole_amount(std::string_view word) {
+  if (word.ends_with("kB") || word.ends_with("KB")) word.remove_suffix(2);
+  return whole_number(word);
+}
 
 bool is_number(std::string_view word) { return whole_number(word).has_value(); }
 
@@ -78,7 +85,7 @@ class MemoryWords {
   }
 
   void take_counter(std::string_view name, std::string_view value, std::string_view before) {
-    const auto number = leading_number(value);
+    const auto number = whole_amount(value);
     if (!number) return;
     is_used_ = true;
     const bool in_kb = value.ends_with("kB") || value.ends_with("KB");
@@ -123,16 +130,18 @@ class MemoryWords {
 
   void take_sum_of_blocks(std::string_view word) {
     place_ = Place::none;
-    const auto kb = leading_number(word);
+    const auto kb = word.ends_with("kB") ? whole_amount(word) : std::nullopt;
     if (!kb || zone_ == nullptr) return;
     std::uint64_t pages = 0;
     for (std::size_t order = 0; order < zone_->free.size(); ++order) pages += zone_->free[order] << order;
-    zone_->has_all_free = true;
-    report_.has_wrong_sum = report_.has_wrong_sum || pages * (report_.page_size >> 10) != *kb;
+    zone_->has_all_free = pages * (report_.page_size >> 10) == *kb;
+    if (zone_->has_all_free) return;
+    report_.has_wrong_sum = true;
+    zone_->free.clear();
   }
 
   void take_huge_pages(std::string_view name, std::string_view value) {
-    const auto number = leading_number(value);
+    const auto number = whole_amount(value);
     if (!number) return;
     is_used_ = true;
     if (name == "hugepages_total") huge_pages_ = *number;
@@ -173,6 +182,21 @@ struct LogState {
   std::size_t begun = 0;  // number of reports that have begun
 };
 
+// Finds out to which report of quoted mail a line belongs. Mail programs may omit ">" before the rest of a wrapped
+// line, so only lines with as many ">" as the start of a report belong to another report.
+struct QuotedReports {
+  unsigned current = 0;
+  std::set<unsigned> known;
+
+  void take(const LogMessage& message) {
+    if (message.quotes == current) return;
+    constexpr std::size_t kMost = 16;
+    const bool begins = has_title(message.text) || has(message.text, " invoked oom-killer:");
+    if (begins && known.size() < kMost) known.insert(message.quotes), known.insert(current);
+    if (begins || known.contains(message.quotes)) current = std::min(message.quotes, 64u);
+  }
+};
+
 // Splits the messages of one caller into reports.
 class ReportReader {
  public:
@@ -191,6 +215,7 @@ class ReportReader {
       report_.boot_ns = message.boot_ns;
       report_.wall_ns = message.wall_ns;
       report_.has_year = message.has_year;
+      report_.has_zone = message.has_zone;
     }
     if (report_.host.empty()) report_.host = message.host;
     append(text);
@@ -215,7 +240,6 @@ class ReportReader {
     in_report_ = false;
     task_columns_.clear();
     in_slabs_ = in_allocations_ = false;
-      report_.has_zone = message.has_zone;
   }
 
  private:
@@ -338,7 +362,7 @@ class ReportReader {
     }
     for (const std::string_view word : {"Killed process ", "Kill process "}) {
       const std::size_t at = text.find(word);
-      const auto process = at == text.npos ? std::nullopt : leading_number(text.substr(at + word.size()));
+      const auto process = at == text.npos ? std::nullopt : process_at(text.substr(at + word.size()));
       if (!process || has(text, "emory cgroup")) continue;
       is_header = true;
       report_.kill.victim_pid = *process;
@@ -349,6 +373,14 @@ class ReportReader {
         report_.kill.victim = text.substr(begin + 1, end - begin - 1);
     }
     return is_header;
+  }
+
+  // Parses the number in "1999 (name) …" or "1999, UID 0, (name) …".
+  static std::optional<std::uint64_t> process_at(std::string_view text) {
+    const std::size_t end = std::min(text.find_first_of(" ,("), text.size());
+    const std::string_view rest = trim(text.substr(end));
+    return rest.empty() || rest.starts_with('(') || rest.starts_with(',') ? whole_number(text.substr(0, end))
+                                                                          : std::nullopt;
   }
 
   static std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
@@ -362,7 +394,8 @@ class ReportReader {
     for (const char* const name : {"Free swap", "Total swap"}) {
       if (!text.starts_with(name)) continue;
       const std::size_t sign = text.find_first_of("=:");
-      const auto number = sign == text.npos ? std::nullopt : leading_number(trim(text.substr(sign + 1)));
+      const std::string_view value = sign == text.npos ? "" : trim(text.substr(sign + 1));
+      const auto number = value.ends_with("kB") ? whole_amount(value) : std::nullopt;
       if (number) report_.lines.try_emplace(name, *number);
       return number.has_value();
     }
@@ -392,6 +425,7 @@ class ReportReader {
       return true;
     }
     const auto process = whole_number(inside);
+    if (!process && !task_columns_.empty() && !inside.empty() && is_split_number(inside)) ++report_.damaged_tasks;
     if (!process || task_columns_.empty()) return false;
     auto task = task_of(*process, words);
     if (!task) {
@@ -403,11 +437,16 @@ class ReportReader {
     return true;
   }
 
+  // True for "12 34": a number that was cut at the end of a line.
+  static bool is_split_number(std::string_view text) { return text.find_first_not_of("0123456789 ") == text.npos; }
+
   std::optional<OomTask> task_of(std::uint64_t pid, Words& words) const {
     OomTask task{.pid = pid};
     for (const std::string& column : task_columns_) {
       if (column == "name") {
         task.name = trim(words.rest());
+        // A further number: the row was cut inside a number, so all columns after it are shifted.
+        if (Words after(task.name); whole_number(after.next()) && !after.empty()) return std::nullopt;
         break;
       }
       const auto value = whole_number(words.next());
@@ -440,6 +479,7 @@ class ReportReader {
     const auto used = total ? take_kb(left) : std::nullopt;
     constexpr std::size_t kLongestName = 32;
     const std::string_view name = trim(left);
+    if (whole_number(name.substr(name.find_last_of(" \t") + 1))) return false;  // the first amount was cut
     const bool is_name = !name.empty() && name.size() <= kLongestName && name.find_first_of(":[") == name.npos;
     if (!used || !is_name) return false;
     if (take_row()) report_.slabs.push_back({std::string(name), std::min(*used, *total) << 10, *total << 10});
@@ -452,6 +492,7 @@ class ReportReader {
     // Linux 6.18 and later add whether profiling is on: "Memory allocations (profiling is currently turned on):".
     if (has(text, "Memory allocations:") || has(text, "Memory allocations (")) {
       in_allocations_ = true;
+      allocation_.clear();
       return true;
     }
     if (!in_allocations_ || report_.allocations.size() >= kMost) return false;
@@ -476,6 +517,7 @@ class ReportReader {
   bool in_report_ = false;
   bool in_slabs_ = false;
   bool in_allocations_ = false;
+  std::string allocation_;  // the start of a row of the call sites
 };
 
 std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
@@ -498,26 +540,27 @@ void derive_page_size(OomReport& report) {
     const std::uint64_t expected = pages * size;
     if (std::max(kb, expected) - std::min(kb, expected) < expected / 16) report.page_size = size << 10;
   }
-      allocation_.clear();
 }
 
 }  // namespace
 
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   // Two CPUs or machines may print reports at the same time. The callers and hosts of the messages tell these reports
-  // apart.
+  // apart. The answer to a mail may have a report between the lines of a quoted one.
   constexpr std::size_t kMostCallers = 64;
   LogState state;
   std::map<std::string, ReportReader, std::less<>> readers;
+  QuotedReports quotes;
   const auto end_all = [&] {
     for (auto& [caller, reader] : readers) reader.end();
   };
   each_log_message(log, [&](const LogMessage& message) {
     if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // the first message after a boot
-    const std::string from = std::string(message.host).append(" ").append(message.caller);
+    std::string from = std::string(message.host).append(" ").append(message.caller);
+    quotes.take(message);
+    from += std::string(quotes.current, '>');
     auto found = readers.find(from);
     if (found == readers.end()) {
-  std::string allocation_;  // the start of a row of the call sites
       if (readers.size() == kMostCallers) end_all(), readers.clear();
       found = readers.try_emplace(from, state).first;
     }

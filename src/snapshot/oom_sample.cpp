@@ -248,6 +248,9 @@ std::string buddyinfo_of(const OomReport& report) {
 std::string damage_of(const OomReport& report) {
   std::string text;
   const auto add = [&text](const std::string& why) { text += fmt::format("log\t{}\t\n", why); };
+  if (report.wall_ns && report.has_year && !report.has_zone)
+    add(fmt::format("the report is from {:%Y-%m-%d %H:%M:%S} in the machine's time zone, which the log does not name",
+                    fmt::gmtime(static_cast<std::time_t>(*report.wall_ns / 1'000'000'000))));
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
   if (!ram_pages(report))
     add(fmt::format(
@@ -257,11 +260,9 @@ std::string damage_of(const OomReport& report) {
     add("the report has only some zones of the machine, so sums over zones are unknown");
   if (std::ranges::any_of(report.zones,
                           [](const auto& zone) { return !zone.second.free.empty() && !zone.second.has_all_free; }))
-  if (report.wall_ns && report.has_year && !report.has_zone)
-    add(fmt::format("the report is from {:%Y-%m-%d %H:%M:%S} in the machine's time zone, which the log does not name",
-                    fmt::gmtime(static_cast<std::time_t>(*report.wall_ns / 1'000'000'000))));
     add("a list of free blocks is cut off or mixed with other text, so it is not shown");
-  if (report.has_wrong_sum) add("a list of free blocks does not add up to the sum at the end of its line");
+  if (report.has_wrong_sum)
+    add("a list of free blocks does not add up to the sum at the end of its line, so it is not shown");
   if (report.damaged_tasks != 0)
     add(fmt::format("rows of the task table that are cut off or mixed with other text: {}", report.damaged_tasks));
   return text;

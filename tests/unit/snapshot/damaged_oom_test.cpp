@@ -114,7 +114,8 @@ TEST(CutReports, AListOfFreeBlocksWithoutItsEndIsUnknown) {
   };
   EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*16kB 1*32kB (M) = 48kB"), 4u);
   EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*16kB 1*3>"), 0u);
-  EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*1\n6kB 1*32kB (M) = 48kB"), 0u);
+  EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*1\n6kB 1*32kB (M) = 48kB"), 4u);
+  EXPECT_EQ(free_blocks("Node 0 DMA: 2*4kB (U) 1*8kB 0*1\nfoo\n6kB 1*32kB (M) = 48kB"), 0u);
   const OomReport wrong = only_report(std::string(kBegin) + "Node 0 DMA: 2*4kB (U) 1*8kB = 4096kB\n" + kEnd);
   EXPECT_TRUE(notes(wrong, "does not add up"));
 }
