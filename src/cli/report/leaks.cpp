@@ -66,6 +66,7 @@ trace has gaps, or if the kernel frees such objects on paths without a tracepoin
 untraced paths. Such a free is also detected when the address of a live object is allocated again. Objects that outlive
 the trace look like a leak, so record longer than your objects live.
 
+Reports of OOM kills in one or several kernel logs are compared like a series of snapshots.
 For a series of snapshots, the same rules apply to the lines of the balance sheet, slab caches, callers of vmalloc,
 cgroups, and call sites if the kernel reports them. At least 16 snapshots are necessary. Only --threshold, --limit and
 the options for the output format apply.

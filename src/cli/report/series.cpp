@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,10 +22,12 @@ namespace {
 constexpr std::array<std::string_view, 9> kOptions = {"FILE",  "--threshold", "--limit",    "--top",        "--json",
                                                       "--raw", "--ascii",     "--no-color", "--no-progress"};
 
-std::string file_of(const TraceOptions& options) {
-  if (options.files.size() > 1) return {};
-  return options.files.empty() ? default_trace() : options.files.front();
+std::vector<std::string> files_of(const TraceOptions& options) {
+  return options.files.empty() ? std::vector{default_trace()} : options.files;
 }
+
+// An archive may have copies of other files than logs.
+bool is_plain_log(const std::string& path) { return is_log_file(path) && !is_archive_file(path); }
 
 }  // namespace
 
@@ -38,14 +42,16 @@ void refuse_event_options(const Command& command, std::string_view content) {
 }
 
 bool names_series(const TraceOptions& options) {
-  const std::string file = file_of(options);
+  const std::vector<std::string> files = files_of(options);
+  if (files.size() > 1) return std::ranges::all_of(files, is_plain_log);
+  const std::string& file = files.front();
   return !file.empty() && (is_log_file(file) || (is_snapshot_file(file) && has_snapshots(file)));
 }
 
 SnapshotSeries print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                             const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
   refuse_event_options(command, "a series of snapshots");
-  SnapshotSeries series = read_series(file_of(files), threshold_bytes_per_s);
+  SnapshotSeries series = read_series(files_of(files), threshold_bytes_per_s);
   print_result(result.json ? json_series(series, view) : text(series, view, stdout_style(result.style)));
   return series;
 }

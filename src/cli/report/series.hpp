@@ -15,7 +15,7 @@ namespace kmt {
 
 using SeriesText = std::string (*)(const SnapshotSeries&, const SeriesOptions&, const TextStyle&);
 
-// True if the options name exactly one file, and this file has several snapshots but no trace.
+// True if the options name one file with several snapshots and no trace, or several kernel logs.
 bool names_series(const TraceOptions& options);
 
 // Throws Error if options that apply to events are given. `content` is what the file is instead of a trace.

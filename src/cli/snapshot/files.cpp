@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/snapshot/series.hpp"
 #include "analysis/snapshot/snapshot.hpp"
@@ -36,6 +37,20 @@ KernelDescription unknown_kernel() {
 TraceFile open(const std::string& path) {
   auto mapping = std::make_shared<const MappedFile>(path);
   return {path, mapping->bytes(), mapping};
+}
+
+// Reads several logs as one, so that reports of one kernel can be compared, and copies of one report count once.
+Copies load_logs(const std::vector<std::string>& paths) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  std::string text;
+  for (const std::string& path : paths) {
+    const MappedFile file(path);
+    if (file.bytes().size() > kMost - std::min(text.size(), kMost))
+      throw Error("The logs are larger than 1 GiB").hint("Give only the parts with reports").at({path, {}, {}});
+    text.append(as_text(file.bytes())).append("\n");
+  }
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  return copies_in_file(fmt::format("{}", fmt::join(paths, ", ")), bytes);
 }
 
 }  // namespace
@@ -120,6 +135,7 @@ std::vector<MissingSource> notes_of(const Copies& copies) {
   add("unused reports, because their lines are mixed and cannot be told apart", copies.mixed_reports);
   add("unused reports, because the log has too many", copies.dropped_reports);
   add("unused reports of earlier boots", copies.earlier_reports);
+  add("unused reports, because each is the same as an earlier one", copies.repeated_reports);
   add("unused reports of another machine or kernel", copies.foreign_reports);
   return notes;
 }
@@ -133,9 +149,10 @@ SnapshotResult snapshot_of(Copies&& copies) {
   return result;
 }
 
-SnapshotFile::SnapshotFile(const std::string& path) : file_(open(path)) {
+SnapshotFile::SnapshotFile(const std::vector<std::string>& paths) : file_(open(paths.front())) {
+  const std::string& path = paths.front();
   if (is_log_file(path)) {
-    Copies copies = load_copies(path);
+    Copies copies = paths.size() == 1 ? load_copies(path) : load_logs(paths);
     notes_ = notes_of(copies);
     reports_ = std::move(copies.reports);
     if (reports_.empty()) throw Error("The archive has no kernel log with a report of an OOM kill").at({path, {}, {}});
@@ -181,9 +198,9 @@ SnapshotResult read_snapshot(const std::string& path) {
   return SnapshotFile(path).last();
 }
 
-SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s) {
+SnapshotSeries read_series(const std::vector<std::string>& paths, double threshold_bytes_per_s) {
   constexpr std::size_t kEnough = 512;
-  SnapshotFile file(path);
+  SnapshotFile file(paths);
   InterruptGuard guard;
   SnapshotSeriesAnalysis analysis;
   std::optional<Error> damage;
@@ -205,7 +222,7 @@ SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s
   }
   if (read == 0) throw *damage;
   SnapshotSeries series = analysis.finish(threshold_bytes_per_s);
-  series.path = path;
+  series.path = fmt::format("{}", fmt::join(paths, ", "));
   series.stored = file.size();
   series.damaged = damaged;
   for (const MissingSource& note : file.notes()) series.notes.push_back(note.why);

@@ -35,7 +35,9 @@ Copies load_copies(const std::string& path);
 // The snapshots of a series, the samples of the memory state in a trace, or the reports in a kernel log.
 class SnapshotFile {
  public:
-  explicit SnapshotFile(const std::string& path);  // throws Error in the cases in which at() does
+  // Several files must be kernel logs, in the order of time. Throws Error in the cases in which at() does.
+  explicit SnapshotFile(const std::vector<std::string>& paths);
+  explicit SnapshotFile(const std::string& path) : SnapshotFile(std::vector{path}) {}
   std::size_t size() const { return reader_ ? reader_->size() : reports_.size(); }  // number of snapshots, at least 1
   // null if the file is a log
   const kmt_format::SnapshotReader* reader() const { return reader_ ? &*reader_ : nullptr; }
@@ -66,7 +68,7 @@ SnapshotResult snapshot_of(Copies&& copies);
 // Returns the last undamaged snapshot of a file. For copies of kernel files, returns the snapshot in them. For a kernel
 // log, returns the last report. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
-// Reads the snapshots of a file. If there are very many, reads only as many as the analysis of growth needs. Throws
-// Error if no snapshot is readable.
-SnapshotSeries read_series(const std::string& path, double threshold_bytes_per_s);
+// Reads the snapshots of a file, or the reports of several kernel logs. If there are very many, reads only as many as
+// the analysis of growth needs. Throws Error if no snapshot is readable.
+SnapshotSeries read_series(const std::vector<std::string>& paths, double threshold_bytes_per_s);
 }  // namespace kmt
