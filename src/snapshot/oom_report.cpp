@@ -525,6 +525,18 @@ std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
   return found == numbers.end() ? 0 : found->second;
 }
 
+// Returns the size of a page in kB if the two amounts are the same. The kernel reads large ones at different times.
+std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
+  constexpr std::uint64_t kManyPages = 1024;
+  constexpr std::uint64_t kFewPages = 16;
+  for (const std::uint32_t size : {4u, 8u, 16u, 32u, 64u}) {
+    const std::uint64_t expected = pages * size;
+    const std::uint64_t difference = std::max(kb, expected) - std::min(kb, expected);
+    if (pages >= kManyPages ? difference < expected / 16 : pages >= kFewPages && difference == 0) return size;
+  }
+  return std::nullopt;
+}
+
 // If a report has no lists of free blocks, derives the page size from amounts that it shows both in pages and in kB.
 void derive_page_size(OomReport& report) {
   if (std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); })) return;
@@ -534,12 +546,11 @@ void derive_page_size(OomReport& report) {
     pages += number_or_0(report.totals, name);
     for (const auto& [number, node] : report.nodes) kb += number_or_0(node, name);
   }
-  constexpr std::uint64_t kFewPages = 1024;
-  if (pages < kFewPages) return;
-  for (const std::uint32_t size : {4u, 16u, 64u}) {
-    const std::uint64_t expected = pages * size;
-    if (std::max(kb, expected) - std::min(kb, expected) < expected / 16) report.page_size = size << 10;
-  }
+  std::uint64_t free_kb = 0;
+  for (const auto& [name, zone] : report.zones) free_kb += number_or_0(zone.numbers, "free");
+  auto size = page_kb_of(pages, kb);
+  if (!size) size = page_kb_of(number_or_0(report.totals, "free"), free_kb);
+  if (size) report.page_size = *size << 10;
 }
 
 }  // namespace

@@ -58,6 +58,13 @@ TEST(CutReports, PageSizeIsKnownWithoutFreeBlocks) {
   EXPECT_EQ(only_report(log).page_size, 65536u);
   EXPECT_EQ(total_bytes_of(only_report(log)), (2093056ull - 7118) << 16);
   EXPECT_EQ(only_report(std::string(kBegin) + kFirstZone).page_size, 4096u);
+  // sparc64 has pages of 8 KiB. Few pages show the size only if they are the same amount exactly.
+  const std::string few =
+      "Mem-Info:\nactive_anon:0 inactive_anon:0 isolated_anon:0\n active_file:23 inactive_file:30\n free:31098\n";
+  EXPECT_EQ(
+      only_report(few + "Node 0 active_anon:0kB inactive_anon:0kB active_file:184kB inactive_file:240kB\n").page_size,
+      8192u);
+  EXPECT_EQ(only_report(few + "Node 0 Normal free:248900kB min:4kB\n").page_size, 8192u);
 }
 
 TEST(CutReports, TheSumOfSomeZonesIsNotTheTotal) {
