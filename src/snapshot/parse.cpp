@@ -131,19 +131,19 @@ void take_uname(std::string_view text, KernelMemory& memory) {
 const char* why_slabinfo_is_incomplete(std::string_view text, const Slabinfo& found) {
   constexpr std::array<std::string_view, 3> kOldest = {"kmem_cache", "kmem_cache_node", "cache_cache"};
   if (text.empty()) return nullptr;
-  if (found.caches.empty()) return found.unknown.empty() ? nullptr : "the file is incomplete: it lacks columns";
+  if (found.caches.empty()) return found.unknown.empty() ? nullptr : "slabinfo lacks columns";
   if (text.find("slabinfo - version") == text.npos && text.find("# name") == text.npos)
-    return "the file is incomplete: it has no header line";
+    return "slabinfo has no header line, so it may lack caches";
   const bool has_oldest = std::ranges::any_of(found.caches, [&](const SlabInfo& slab) {
     return std::ranges::find(kOldest, std::string_view(slab.name)) != kOldest.end();
   });
-  return has_oldest ? nullptr : "the file is incomplete: it lacks the kernel's oldest cache, kmem_cache";
+  return has_oldest ? nullptr : "slabinfo is cut off: it lacks the kernel's oldest cache, kmem_cache";
 }
 
 void parse_slabs(std::string_view text, KernelMemory& memory) {
   Slabinfo found = parse_slabinfo(text);
   if (const char* const why = why_slabinfo_is_incomplete(text, found))
-    memory.missing.push_back({"slabinfo", why, "copy /proc/slabinfo as a whole"});
+    memory.missing.push_back({"partial", why, "copy /proc/slabinfo as a whole"});
   memory.slabs = std::move(found.caches);
   for (const std::string_view line : found.unknown) keep_unknown("slabinfo", line, memory);
 }

@@ -74,7 +74,7 @@ void add_parts_of_slab(Sheet& sheet, const KernelMemory& memory, const std::vect
   if (knows_sizes) sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
   sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
   const char* const said = "meminfo: Slab - slabinfo: num_slabs";
-  if (std::ranges::find(memory.missing, "slabinfo", &MissingSource::name) != memory.missing.end())
+  if (std::ranges::find(memory.missing, "partial", &MissingSource::name) != memory.missing.end())
     sheet.last_part("unlisted", "not in the partial slabinfo", sheet.meminfo("Slab"), said);
   else if (is_slab_allocator(caches, memory.page_size))
     sheet.last_part("unlisted", "not in slabinfo", sheet.meminfo("Slab"), said);

@@ -44,13 +44,13 @@ bool lacks(const SnapshotResult& result, const std::string& name, const std::str
 TEST(PartialCopies, TheRestOfAnIncompleteSlabinfoIsNotKmalloc) {
   const SnapshotResult whole = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + kDentry + kOldest}});
   EXPECT_NE(line_of(whole, "slab.large"), nullptr);
-  EXPECT_FALSE(lacks(whole, "slabinfo", ""));
+  EXPECT_FALSE(lacks(whole, "partial", ""));
   for (const auto& [text, why] : {std::pair(kHeader + kDentry, "oldest cache"), std::pair(kDentry, "no header")}) {
     const SnapshotResult found = stock_of({{"meminfo", kMeminfo}, {"slabinfo", text}});
     EXPECT_EQ(line_of(found, "slab.large"), nullptr);
     ASSERT_NE(line_of(found, "slab.unlisted"), nullptr);
     EXPECT_NE(line_of(found, "slab.unlisted")->label.find("partial"), std::string::npos);
-    EXPECT_TRUE(lacks(found, "slabinfo", why));
+    EXPECT_TRUE(lacks(found, "partial", why));
   }
 }
 
@@ -59,7 +59,7 @@ TEST(PartialCopies, SlabinfoWithoutColumnsIsNotUsed) {
     const SnapshotResult found = stock_of({{"meminfo", kMeminfo}, {"slabinfo", text}});
     EXPECT_TRUE(found.caches.empty());
     EXPECT_EQ(line_of(found, "slab")->bytes, 4000 * 1024);
-    EXPECT_TRUE(lacks(found, "slabinfo", "columns"));
+    EXPECT_TRUE(lacks(found, "partial", "columns"));
   }
 }
 

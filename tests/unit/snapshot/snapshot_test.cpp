@@ -291,7 +291,7 @@ TEST_F(Snapshots, TextFitsAndKeepsAllLabels) {
   for (const unsigned width : {60u, 80u, 100u, 120u}) {
     const std::string text = text_snapshot(result(), {}, {width});
     for (const char* const part : {"in the page allocator", "waste at the ends of slabs", "unaccounted memory",
-                                   "97.7 MiB", "Slab caches by held, all 2", "to get it: boot another"})
+                                   "97.7 MiB", "Slab caches by held, all 3", "to get it: boot another"})
       EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
     for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1)
       EXPECT_LE(end - at, width) << text.substr(at, end - at);
