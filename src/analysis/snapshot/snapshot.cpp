@@ -12,6 +12,7 @@
 #include "analysis/snapshot/amounts.hpp"
 #include "analysis/snapshot/balance_sheet.hpp"
 #include "analysis/snapshot/dying_cgroups.hpp"
+#include "analysis/snapshot/health.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -159,6 +160,7 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   result.dying_cgroups = dying_cgroups(result.memory.cgroups);
   result.sheet = result.memory.oom ? balance_of_log(result.memory, result.total)
                                    : balance_sheet(result.memory, result.caches, result.total);
+  result.health = health_of(result);
   return result;
 }
 

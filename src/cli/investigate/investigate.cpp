@@ -215,6 +215,7 @@ int investigate_live(const InvestigateArguments& options) {
   }
   const SnapshotResult after = snapshot_of(watched.after, watched.kernel);
   result.diff = diff(snapshot_of(watched.before, watched.kernel), after);
+  result.health = after.health;
   result.judgement = judge(watched.evidence);
   name_merged(after, result.judgement);
   return give(options, place, watched.written, trace, result);
@@ -314,6 +315,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
   if (copied.after) name_merged(*copied.after, result.judgement);
+  if (copied.after) result.health = copied.after->health;
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)
     result.unseen.push_back({"whether the change continues",

@@ -388,6 +388,7 @@ struct InvestigationResult {
   Judgement judgement;
   Conclusion conclusion;
   std::optional<SnapshotDiff> diff;
+  std::vector<HealthCheck> health;  // of the last snapshot; empty: there is none
   Narrowing narrowing;
   double trace_seconds = 0;  // 0: nothing was recorded
   std::uint64_t lost_events = 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "results/columns.hpp"
+#include "results/snapshot/health.hpp"
 #include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
@@ -74,6 +75,7 @@ struct SnapshotResult {
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
   std::vector<DyingCgroups> dying_cgroups;  // largest number first
+  std::vector<HealthCheck> health;          // in the order of HealthTopic
   std::vector<std::string> files;           // only for copied files: names of the files that were read
   std::string log;                          // only for copied files: name of the file with reports of OOM kills
   std::size_t log_reports = 0;              // number of reports in `log`

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "views/common/conclusion.hpp"
 #include "views/json/common.hpp"
+#include "views/json/health.hpp"
 
 namespace kmt {
 
@@ -215,6 +216,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["judged"] = result.judgement.judged;
   json["left_out_bytes"] = whole(result.judgement.excluded_bytes);
   json["balance"] = balance(result.diff);
+  json["health"] = json_health(result.health);
   Json narrowing = Json::object();
   narrowing["caches"] = texts(result.narrowing.caches);
   narrowing["sizes"] = result.narrowing.sizes;

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "views/json/common.hpp"
+#include "views/json/health.hpp"
 
 namespace kmt {
 
@@ -267,6 +268,7 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   json["contradictions"] = Json::array();
   for (const BalanceLine& line : result.sheet)
     if (line.is_contradiction()) json["contradictions"].push_back(line.id);
+  json["health"] = json_health(result.health);
   append_tables(json, result, options);
   json["zones"] = all_of(memory.zones);
   json["free_by_type"] = all_of(memory.free_by_type);

@@ -13,6 +13,7 @@
 #include "views/common/conclusion.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot.hpp"
+#include "views/text/snapshot/health.hpp"
 #include "views/text/table.hpp"
 
 namespace kmt {
@@ -365,8 +366,12 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
     most.limit = kMostDifferences;
     out += "\n" + text_snapshot_diff(*result.diff, most, style);
   }
+  if (const std::string warnings = text_warnings(result.health, style); !warnings.empty())
+    out += "\n" + heading("Health checks of the machine's memory", style) + warnings;
   out += unknown_text(result, detail, style);
   out += "\n" + heading("Numbers", style);
+  if (!result.health.empty())
+    out += labelled("health", health_summary(result.health) + "; `kmemtrace snapshot` lists these checks", style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
   return out + files_text(result, detail, style);

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "views/text/lines.hpp"
+#include "views/text/snapshot/health.hpp"
 #include "views/text/table.hpp"
 
 namespace kmt {
@@ -317,6 +318,7 @@ std::string changes_text(std::string_view what, std::string_view name, const std
 std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   const KernelMemory& memory = result.memory;
   std::string out = heading(title(memory), style) + sheet_text(result, style);
+  out += text_health(result.health, style);
   out += oom_text(result, options, style);
   out += caches_text(result, options, style);
   out += vmalloc_text(result, options, style);

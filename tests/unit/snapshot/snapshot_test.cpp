@@ -310,12 +310,13 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   const test::DocumentedKeys keys("snapshot-json.md");
   EXPECT_EQ(keys(json),
             "schema taken_unix_ns release machine host page_size sources files log log_reports total_bytes balance "
-            "contradictions slab_caches_total slab_caches "
+            "contradictions health slab_caches_total slab_caches "
             "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups dying_cgroups_total dying_cgroups "
             "slab_allocations_total "
             "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
             "free_by_type percpu sockets oom meminfo vmstat missing unknown_lines_total unknown_lines ");
   EXPECT_EQ(keys(json["balance"][0]), "id label bytes depth counted source ");
+  EXPECT_EQ(keys(json["health"][0]), "id health unit value bytes warn bad subject reason ");
   for (const auto& one : json["balance"]) keys.expect(one["id"].get<std::string>());
   EXPECT_EQ(keys(json["slab_caches"][0]),
             "name merged held_bytes in_use_bytes empty_bytes padding_bytes tail_bytes active_objects objects "

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/health.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace kmt {
+
+namespace {
+
+using Amount = std::optional<std::uint64_t>;  // empty: unknown
+
+// A share of memory below this number of bytes is normal on small machines.
+constexpr std::uint64_t kLeastBytes = 64 << 20;
+
+Health health_at(double value, const HealthLimits& limits) {
+  const auto beyond = [&](double limit) { return limits.low_is_bad ? value < limit : value >= limit; };
+  return beyond(limits.bad) ? Health::bad : beyond(limits.warn) ? Health::warn : Health::ok;
+}
+
+class Checks {
+ public:
+  explicit Checks(const SnapshotResult& snapshot) : snapshot_(snapshot) {}
+
+  void add(HealthTopic topic, std::optional<double> value, std::string subject = {}) {
+    HealthCheck& check = checks_.emplace_back();
+    check.topic = topic;
+    check.value = value;
+    check.subject = std::move(subject);
+    if (value) check.health = health_at(*value, limits_of(topic));
+  }
+  // Adds a share of `whole`.
+  void add_share(HealthTopic topic, Amount bytes, Amount whole, std::string subject = {}) {
+    const bool is_known = bytes && whole && *whole != 0;
+    add(topic, is_known ? std::optional(static_cast<double>(*bytes) / static_cast<double>(*whole)) : std::nullopt,
+        std::move(subject));
+    if (!is_known) return;
+    HealthCheck& check = checks_.back();
+    check.bytes = bytes;
+    if (*bytes < kLeastBytes && !limits_of(topic).low_is_bad) check.health = Health::ok;
+  }
+  // Adds a share of the machine's memory.
+  void add_share(HealthTopic topic, Amount bytes, std::string subject = {}) {
+    add_share(topic, bytes, snapshot_.total == 0 ? Amount() : Amount(snapshot_.total), std::move(subject));
+  }
+  std::vector<HealthCheck> take() { return std::move(checks_); }
+
+ private:
+  const SnapshotResult& snapshot_;
+  std::vector<HealthCheck> checks_;
+};
+
+// Returns the amount of a line of the balance sheet.
+Amount line_bytes(const SnapshotResult& snapshot, std::string_view id) {
+  const auto line = std::ranges::find(snapshot.sheet, id, &BalanceLine::id);
+  if (line == snapshot.sheet.end() || !line->known || line->bytes < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(line->bytes);
+}
+
+void add_slab(const SnapshotResult& snapshot, Checks& checks) {
+  SlabCacheUse all;
+  std::uint64_t kmalloc = 0;
+  bool knows_padding = false;
+  for (const SlabCacheUse& cache : snapshot.caches) {
+    all.free += cache.free;
+    all.in_use += cache.in_use;
+    all.padding += cache.padding;
+    knows_padding = knows_padding || cache.attributes != nullptr;
+    const std::string_view name = cache.name;
+    if (name.starts_with("kmalloc-") && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
+  }
+  // A report in the kernel's log lists only the largest caches.
+  const bool has_all = !snapshot.caches.empty() && !snapshot.memory.oom;
+  checks.add_share(HealthTopic::unreclaimable_slab, find_number(snapshot.memory.meminfo, "SUnreclaim"));
+  checks.add_share(HealthTopic::kmalloc, has_all ? Amount(kmalloc) : Amount());
+  checks.add_share(HealthTopic::empty_slabs, has_all ? Amount(all.free) : Amount());
+  checks.add_share(HealthTopic::slab_padding, knows_padding ? Amount(all.padding) : Amount(), all.in_use + all.padding);
+}
+
+void add_vmalloc_caller(const SnapshotResult& snapshot, Checks& checks) {
+  const VmallocCaller* largest = nullptr;
+  for (const VmallocCaller& caller : snapshot.memory.vmalloc)
+    if (!caller.stacks && (largest == nullptr || caller.pages > largest->pages)) largest = &caller;
+  if (largest == nullptr) return checks.add_share(HealthTopic::vmalloc_caller, Amount());
+  checks.add_share(HealthTopic::vmalloc_caller, largest->pages * snapshot.memory.page_size, largest->function);
+}
+
+void add_sockets(const KernelMemory& memory, Checks& checks) {
+  Amount pages = find_number(memory.sockets, "TCP mem");
+  if (pages) *pages += number_or_0(memory.sockets, "UDP mem");
+  checks.add_share(HealthTopic::sockets, pages ? Amount(*pages * memory.page_size) : Amount());
+}
+
+void add_dying_cgroups(const SnapshotResult& snapshot, Checks& checks) {
+  const bool has_cgroups = std::ranges::any_of(snapshot.memory.cgroups, [](const CgroupMemory& cgroup) {
+    return find_number(cgroup.values, "nr_dying_descendants").has_value();
+  });
+  if (!has_cgroups) return checks.add(HealthTopic::dying_cgroups, std::nullopt);
+  std::uint64_t count = 0;
+  for (const DyingCgroups& dying : snapshot.dying_cgroups) count += dying.count;
+  checks.add(HealthTopic::dying_cgroups, static_cast<double>(count),
+             snapshot.dying_cgroups.empty() ? "" : snapshot.dying_cgroups.front().below);
+}
+
+// Adds the share of free memory that is in small blocks. The kernel calls it the unusable free space index
+// (mm/vmstat.c, unusable_free_index).
+void add_fragmentation(const KernelMemory& memory, Checks& checks) {
+  constexpr std::size_t kOrder = 3;
+  constexpr std::size_t kMostOrders = 32;  // a damaged file may have more
+  std::uint64_t all = 0;
+  std::uint64_t small = 0;
+  for (const MemoryZone& zone : memory.zones)
+    for (std::size_t order = 0; order < std::min(zone.free.size(), kMostOrders); ++order) {
+      const std::uint64_t bytes = (zone.free[order] << order) * memory.page_size;
+      all += bytes;
+      if (order < kOrder) small += bytes;
+    }
+  checks.add_share(HealthTopic::fragmentation, all == 0 ? Amount() : Amount(small), all);
+}
+
+void add_min_free(const KernelMemory& memory, Checks& checks) {
+  Amount pages;
+  for (const MemoryZone& zone : memory.zones)
+    if (const auto least = find_number(zone.values, "min")) pages = pages.value_or(0) + *least;
+  checks.add_share(HealthTopic::min_free, pages ? Amount(*pages * memory.page_size) : Amount());
+}
+
+// Pages that are free, but reserved for a mapping, count as used.
+void add_hugetlb(const KernelMemory& memory, Checks& checks) {
+  const Amount free = find_number(memory.meminfo, "HugePages_Free");
+  const std::uint64_t reserved = number_or_0(memory.meminfo, "HugePages_Rsvd");
+  const Amount each = find_number(memory.meminfo, "Hugepagesize");
+  checks.add_share(HealthTopic::hugetlb, free && each ? Amount((*free - std::min(*free, reserved)) * *each) : Amount());
+}
+
+}  // namespace
+
+std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
+  const KernelMemory& memory = snapshot.memory;
+  Checks checks(snapshot);
+  checks.add_share(HealthTopic::available, find_number(memory.meminfo, "MemAvailable"));
+  add_slab(snapshot, checks);
+  checks.add_share(HealthTopic::page_tables, line_bytes(snapshot, "page-tables"));
+  checks.add_share(HealthTopic::kernel_stacks, line_bytes(snapshot, "kernel-stacks"));
+  checks.add_share(HealthTopic::percpu, line_bytes(snapshot, "percpu"));
+  add_vmalloc_caller(snapshot, checks);
+  add_sockets(memory, checks);
+  add_dying_cgroups(snapshot, checks);
+  checks.add_share(HealthTopic::unaccounted, line_bytes(snapshot, "unaccounted"));
+  add_fragmentation(memory, checks);
+  add_min_free(memory, checks);
+  add_hugetlb(memory, checks);
+  const Amount balloon = find_number(memory.meminfo, "Balloon");
+  checks.add_share(HealthTopic::balloon, balloon, snapshot.total + balloon.value_or(0));
+  const Amount corrupted = find_number(memory.meminfo, "HardwareCorrupted");
+  checks.add(HealthTopic::corrupted, corrupted ? std::optional(static_cast<double>(*corrupted)) : std::nullopt);
+  return checks.take();
+}
+
+}  // namespace kmt

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Health checks of kernel memory. Each check compares one number of a snapshot with two limits. The limits are above
+// the values of healthy machines, so a warning is a reason to look, not a proof of a fault.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kmt {
+
+enum class HealthTopic : std::uint8_t {
+  available,
+  unreclaimable_slab,
+  kmalloc,
+  empty_slabs,
+  slab_padding,
+  page_tables,
+  kernel_stacks,
+  percpu,
+  vmalloc_caller,
+  sockets,
+  dying_cgroups,
+  unaccounted,
+  fragmentation,
+  min_free,
+  hugetlb,
+  balloon,
+  corrupted,
+};
+
+enum class HealthUnit : std::uint8_t { share, count, bytes };
+
+// The definition of a check. Shares are between 0 and 1.
+struct HealthLimits {
+  HealthTopic topic;
+  std::string_view id;
+  std::string_view label;  // "unreclaimable slab memory, of all memory"
+  HealthUnit unit;
+  double warn;
+  double bad;
+  std::string_view reason;  // why a value beyond the limits matters, and what to do
+  bool low_is_bad = false;  // true: values below the limits are bad
+};
+std::span<const HealthLimits> health_limits();  // in the order of HealthTopic
+const HealthLimits& limits_of(HealthTopic topic);
+
+enum class Health : std::uint8_t { ok, warn, bad, unknown };
+std::string_view name_of(Health health);
+
+struct HealthCheck {
+  HealthTopic topic = HealthTopic::available;
+  std::optional<double> value;         // empty: the snapshot lacks the files for this check
+  std::optional<std::uint64_t> bytes;  // the bytes of a share; empty: none, or unknown
+  std::string subject;                 // the caller or cgroup with the largest amount; empty: none
+  Health health = Health::unknown;
+};
+
+// Returns the number of checks with this result.
+std::size_t count_of(const std::vector<HealthCheck>& checks, Health health);
+
+}  // namespace kmt
