@@ -11,7 +11,9 @@ import ctypes
 import mmap
 import os
 import queue
+import random
 import resource
+import select
 import socket
 import subprocess
 import sys
@@ -57,6 +59,19 @@ SHELL = {
     'job_bursts': ('', 'for i in $(seq 40); do (sleep 0.$i; date > d$i) & done; wait; sleep 1.5'),
     'log_rotation': ('', 'for i in $(seq 2000); do echo "a line of the log, number $i" >> log; done; mv log.1 log.2 2>/dev/null; '
                      'gzip -c log > log.1; rm -f log log.2'),
+    'packages': ('', 'apt-cache dumpavail > a 2>/dev/null; dpkg -l > b; dpkg -S /bin/ls > c'),
+    'ext4_copies': ('truncate -s 512M e.img && mkfs.ext4 -q e.img && mkdir mnt && mount -o loop e.img mnt',
+                    'cp -r /usr/share/doc mnt/ 2>/dev/null; rm -rf mnt/doc; sync'),
+    'ext4_new_files': ('truncate -s 1G e.img && mkfs.ext4 -q -N 400000 e.img && mkdir mnt && mount -o loop e.img mnt',
+                       'd=mnt/$(date +%N); mkdir $d; for i in $(seq 400); do : > $d/$i; done'),
+    'overlay': ('mkdir l u w m', 'mount -t overlay o -o lowerdir=/usr/share,upperdir=u,workdir=w m 2>/dev/null && '
+                'find m > /dev/null; umount m'),
+    'long_pipes': ('', 'seq 3000000 | cat | cat | cat | wc -l > n'),
+    'read_proc': ('', 'sysctl -a > s 2>/dev/null; find /proc /sys -maxdepth 3 > f 2>/dev/null; '
+                  'cat /proc/[0-9]*/status /proc/slabinfo /proc/vmallocinfo > p 2>/dev/null'),
+    'direct_writes': ('', 'dd if=/dev/zero of=a bs=1M count=300 oflag=direct 2>/dev/null; cat a > /dev/null; rm a'),
+    'xz': ('', 'head -c 30000000 /dev/urandom | xz -0 -T2 > x'),
+    'veth_loop': ('', 'unshare -n sh -c "for i in 1 2 3; do ip link add v type veth peer q; ip link set v up; ip link del v; done"'),
 }
 
 
@@ -262,10 +277,85 @@ def thread_pool(_):
                 work.get().result()
 
 
+def udp_flood(_):
+    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    receiver.bind(('127.0.0.1', 0))
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    yield
+    while True:
+        for _ in range(50):
+            sender.sendto(bytes(1000), receiver.getsockname())
+        for _ in range(50):
+            receiver.recv(2000)
+
+
+def tcp_stream(_):
+    server = socket.create_server(('127.0.0.1', 0))
+    client = socket.create_connection(server.getsockname())
+    receiver, _ = server.accept()
+    yield
+    if os.fork() == 0:
+        while True:
+            client.sendall(bytes(1 << 16))
+    while True:
+        receiver.recv(1 << 16)
+        time.sleep(0.0005)
+
+
+def growing_heap(_):
+    """The memory of the program itself grows."""
+    yield
+    blocks = []
+    while True:
+        blocks.append(bytearray(1 << 20))
+        time.sleep(0.03)
+        if len(blocks) > 1500:
+            blocks.clear()
+
+
+def queue_length(_):
+    """A queue whose length varies at random."""
+    sender, receiver = socket.socketpair()
+    yield
+    length = 0
+    while True:
+        if length == 0 or (length < 100 and random.random() < 0.5):
+            sender.send(bytes(1000))
+            length += 1
+        else:
+            receiver.recv(1000)
+            length -= 1
+        time.sleep(0.001)
+
+
+def epoll_churn(_):
+    yield
+    while True:
+        pipes = [os.pipe() for _ in range(30)]
+        with select.epoll() as poll:
+            for read_end, _ in pipes:
+                poll.register(read_end)
+            time.sleep(0.01)
+        for ends in pipes:
+            for end in ends:
+                os.close(end)
+
+
+def growing_file(folder):
+    yield
+    with open(f'{folder}/log', 'wb') as file:
+        while True:
+            file.write(bytes(500000))
+            time.sleep(0.01)
+            if file.tell() > 2 << 30:
+                file.truncate(0)
+                file.seek(0)
+
+
 PYTHON = {one.__name__: one for one in
           (negative_dentries, steady_churn, steady_children, starting_children, sawtooth, startup_burst, connections, user_memory,
            sqlite_inserts, open_connections, tmpfs_files, mmap_churn, inotify_churn, steady_descriptors, restarted_service,
-           thread_pool)}
+           thread_pool, udp_flood, tcp_stream, growing_heap, queue_length, epoll_churn, growing_file)}
 NAMES = (*SHELL, *PYTHON)
 
 

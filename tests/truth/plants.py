@@ -6,6 +6,7 @@ plants.py KIND [PER_SECOND [AFTER [OBJECTS]]]
 KIND is a key of PLANTS, or `none` for a program that leaks nothing. The program prints "growing", and starts to leak
 AFTER seconds later. It stops at OBJECTS objects, prints "held", and keeps them."""
 import ctypes
+import fcntl
 import mmap
 import os
 import platform
@@ -25,7 +26,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 SYSCALLS = {  # numbers of x86_64, aarch64, s390x, i686
     'add_key': (248, 217, 278, 286), 'timer_create': (222, 107, 254, 259), 'bpf': (321, 280, 351, 357),
     'io_uring_setup': (425, 425, 425, 425), 'io_setup': (206, 0, 243, 245), 'perf_event_open': (298, 241, 331, 336),
-    'fanotify_init': (300, 262, 332, 338),
+    'fanotify_init': (300, 262, 332, 338), 'userfaultfd': (323, 282, 355, 374),
 }
 MACHINES = ('x86_64', 'aarch64', 's390x', 'i686')
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -349,6 +350,83 @@ def signal_descriptors(_):
     return checked(LIBC.signalfd(-1, bytes(8), 0), 'signalfd')
 
 
+def aio_contexts(_):
+    return syscall('io_setup', 8, ctypes.byref(ctypes.c_ulong(0)))
+
+
+def unaccepted():
+    """Connections that wait in the backlog of a server."""
+    server = socket.create_server(('127.0.0.1', 0), backlog=4096)
+    return lambda _: socket.create_connection(server.getsockname())
+
+
+def sent_descriptors():
+    """Pipes that exist only in messages waiting to be received."""
+    pairs = []
+
+    def make(number):
+        if number % 20 == 0:
+            pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+        pipe = os.pipe()
+        socket.send_fds(pairs[-1][0], [b'a'], pipe)
+        for end in pipe:
+            os.close(end)
+    return make
+
+
+def folders():
+    folder = own_tmpfs()
+    return lambda number: os.mkdir(f'{folder}/{number}')
+
+
+def bpf_programs(_):
+    code = ctypes.create_string_buffer(struct.pack('=BBhiBBhi', 0xb7, 0, 0, 0, 0x95, 0, 0, 0))  # r0 = 0; exit
+    licence = ctypes.create_string_buffer(b'GPL')
+    load, socket_filter = 5, 1
+    attributes = struct.pack('=IIQQ', socket_filter, 2, ctypes.addressof(code), ctypes.addressof(licence)).ljust(128, b'\0')
+    return syscall('bpf', load, attributes, len(attributes))
+
+
+def file_flocks():
+    folder = own_tmpfs()
+
+    def make(_):
+        file = os.open(f'{folder}/a', os.O_CREAT | os.O_RDWR)
+        fcntl.flock(file, fcntl.LOCK_SH)
+        return file
+    return make
+
+
+def big_pipes(_):
+    pipe = os.pipe()
+    set_pipe_size = 1031
+    fcntl.fcntl(pipe[1], set_pipe_size, 256 << 10)
+    return pipe
+
+
+def network_tunnels():
+    unshare(CLONE_NEWNET)
+    set_interface, tun_without_header = 0x400454ca, 0x1001
+
+    def make(number):
+        tunnel = os.open('/dev/net/tun', os.O_RDWR)
+        fcntl.ioctl(tunnel, set_interface, struct.pack('16sH22s', f't{number}'.encode(), tun_without_header, b''))
+        return tunnel
+    return make
+
+
+def perf_events(_):
+    attributes = struct.pack('=IIQ', 1, 112, 9).ljust(112, b'\0')  # PERF_TYPE_SOFTWARE, a dummy event
+    return syscall('perf_event_open', attributes, 0, -1, -1, 0)
+
+
+def one_of_ten(_):
+    """A busy program closes nine sockets of ten."""
+    for _ in range(9):
+        socket.socket().close()
+    return socket.socket()
+
+
 class Plant(NamedTuple):
     maker: object
     names: str  # regular expression; a finding must name a kernel function or cache that matches
@@ -405,6 +483,19 @@ PLANTS = {
     'signal_descriptors': Plant(each(signal_descriptors), r'signalfd|anon_inode|alloc_empty_file|alloc_file', 300),
     'netlink_sockets': Plant(each(lambda _: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)),
                              r'netlink|sk_prot_alloc|sk_alloc|sock_alloc'),
+    'aio_contexts': Plant(each(aio_contexts), r'aio|ioctx|io_setup|kioctx', 50),
+    'unaccepted': Plant(unaccepted, r'sk_|tcp|sock_alloc|alloc_inode|request_sock', 50),
+    'sent_descriptors': Plant(sent_descriptors, r'pipe|scm|unix|skb|alloc_file'),
+    'folders': Plant(folders, r'shmem|d_alloc|alloc_inode|dentry|mkdir|simple', 500),
+    'bpf_programs': Plant(each(bpf_programs), r'bpf', 100),
+    'process_descriptors': Plant(each(lambda _: os.pidfd_open(os.getpid())), r'pidfd|alloc_file|alloc_empty_file|filp', 500),
+    'file_flocks': Plant(file_flocks, r'flock|locks_alloc|file_lock|alloc_empty_file|path_openat', 300),
+    'big_pipes': Plant(each(big_pipes), r'pipe', 50),
+    'network_tunnels': Plant(network_tunnels, r'tun|netdev|alloc', 10),
+    'perf_events': Plant(each(perf_events), r'perf_event|anon_inode|alloc_file'),
+    'user_faults': Plant(each(lambda _: syscall('userfaultfd', 1 | os.O_NONBLOCK)), r'userfault'),
+    'packet_sockets': Plant(each(lambda _: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)), r'packet|sk_|sock_alloc'),
+    'one_of_ten': Plant(each(one_of_ten), r'sk_|sock_alloc|alloc_inode|__sock_create|inet_create', 50),
     'network_devices': Plant(network_devices, r'alloc_netdev|rtnl_newlink|veth|register_netdev|neigh|inetdev|addrconf|fib', 5, True),
 }
 
