@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that reading a file or folder of 1 MiB needs at most 2 s of processor time and 256 MiB, whatever sizes it
+"""Checks that reading a file or folder of 1 MiB needs at most 4 s of processor time and 256 MiB, whatever sizes it
 claims."""
 import json
 import os
@@ -16,10 +16,10 @@ import amplified  # noqa: E402
 import amplified_folders  # noqa: E402
 from kmemtrace import PROGRAM, SANITIZED  # noqa: E402
 
-MOST_SECONDS, MOST_MIB = 2, 256
-# This file unpacks to slightly more data than a series of an idle machine, and all of it must be read. That needs 1.9
-# s, and more on a busy machine.
-SLOWER = {'series.kmt': 4}
+# Most files need at most 2 s. On a virtual machine whose cores are shared, the same work needs up to twice as much.
+MOST_SECONDS, MOST_MIB = 4, 256
+# This file unpacks to slightly more data than a series of an idle machine, and all of it must be read.
+SLOWER = {'series.kmt': 8}
 COMMANDS = (('check', '--json'), ('report', '--json'), ('pages', '--json'), ('timeline', '--json'), ('convert', '--force'))
 OF_COPIES = (('snapshot', '--from'), ('snapshot', '--json', '--from'))
 
