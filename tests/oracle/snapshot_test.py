@@ -75,7 +75,9 @@ def expected(folder):
     lines['unaccounted'] = have['MemTotal'] - sum(lines.values())
     lines.update({'slab.in-use': used, 'slab.empty': empty, 'slab.tails': held - used - empty,
                   'slab.large': have['Slab'] - held, 'user.shmem': have['Shmem'],
-                  'user.file': have['Cached'] - have['Shmem'], 'free.cpu-lists': on_cpus * PAGE})
+                  'user.file': have['Cached'] - have['Shmem']})
+    if text(folder, 'zoneinfo'):
+        lines['free.cpu-lists'] = on_cpus * PAGE
     return lines
 
 
