@@ -59,23 +59,19 @@ Amount line_bytes(const SnapshotResult& snapshot, std::string_view id) {
 }
 
 void add_slab(const SnapshotResult& snapshot, Checks& checks) {
-  SlabCacheUse all;
   std::uint64_t kmalloc = 0;
-  bool knows_padding = false;
   for (const SlabCacheUse& cache : snapshot.caches) {
-    all.free += cache.free;
-    all.in_use += cache.in_use;
-    all.padding += cache.padding;
-    knows_padding = knows_padding || cache.attributes != nullptr;
     const std::string_view name = cache.name;
     if (name.starts_with("kmalloc-") && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
   }
   // A report in the kernel's log lists only the largest caches.
   const bool has_all = !snapshot.caches.empty() && !snapshot.memory.oom;
+  const Amount in_use = line_bytes(snapshot, "slab.in-use");
+  const Amount padding = line_bytes(snapshot, "slab.padding");
   checks.add_share(HealthTopic::unreclaimable_slab, find_number(snapshot.memory.meminfo, "SUnreclaim"));
   checks.add_share(HealthTopic::kmalloc, has_all ? Amount(kmalloc) : Amount());
-  checks.add_share(HealthTopic::empty_slabs, has_all ? Amount(all.free) : Amount());
-  checks.add_share(HealthTopic::slab_padding, knows_padding ? Amount(all.padding) : Amount(), all.in_use + all.padding);
+  checks.add_share(HealthTopic::empty_slabs, has_all ? line_bytes(snapshot, "slab.empty") : Amount());
+  checks.add_share(HealthTopic::slab_padding, padding, in_use && padding ? Amount(*in_use + *padding) : Amount());
 }
 
 void add_vmalloc_caller(const SnapshotResult& snapshot, Checks& checks) {
