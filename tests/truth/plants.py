@@ -264,13 +264,14 @@ def io_urings(_):
     return syscall('io_uring_setup', 64, parameters)
 
 
-def perf_rings():
+def perf_events(_):
     attributes = struct.pack('=IIQ', 1, 112, 9).ljust(112, b'\0')  # PERF_TYPE_SOFTWARE, a dummy event
+    return syscall('perf_event_open', attributes, 0, -1, -1, 0)
 
-    def make(_):
-        event = syscall('perf_event_open', attributes, 0, -1, -1, 0)
-        return event, mmap.mmap(event, 9 * 4096)
-    return make
+
+def perf_rings(number):
+    event = perf_events(number)
+    return event, mmap.mmap(event, 9 * 4096)
 
 
 def network_devices():
@@ -415,11 +416,6 @@ def network_tunnels():
     return make
 
 
-def perf_events(_):
-    attributes = struct.pack('=IIQ', 1, 112, 9).ljust(112, b'\0')  # PERF_TYPE_SOFTWARE, a dummy event
-    return syscall('perf_event_open', attributes, 0, -1, -1, 0)
-
-
 def one_of_ten(_):
     """A busy program closes nine sockets of ten."""
     for _ in range(9):
@@ -471,7 +467,7 @@ PLANTS = {
     'renamed_threads': Plant(renamed_threads, r'alloc_msg|load_msg|do_msgsnd|msgsnd'),
     'mounts': Plant(mounts, r'alloc_vfsmnt|vfs_create_mount|alloc_super|sget|shmem|mount|pcpu', 20),
     'io_urings': Plant(each(io_urings), r'io_uring|io_ring_ctx|io_create_region|io_allocate|io_pages', 20),
-    'perf_rings': Plant(perf_rings, r'perf_mmap|rb_alloc|perf_event_alloc|ring_buffer', 20),
+    'perf_rings': Plant(each(perf_rings), r'perf_mmap|rb_alloc|perf_event_alloc|ring_buffer', 20),
     'memory_files': Plant(each(lambda _: os.memfd_create('plant')), r'memfd|shmem|alloc_inode|alloc_file|alloc_empty_file|__d_alloc'),
     'posix_queues': Plant(posix_queues, r'mqueue|mq_open|do_mq_open', 100),
     'open_files': Plant(open_files, r'alloc_empty_file|alloc_file|path_openat|shmem|filp'),
