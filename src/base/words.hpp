@@ -55,4 +55,10 @@ void each_line(std::string_view text, Take&& take) {
   }
 }
 
+// Removes the marks of quoted mail from the front, such as "> >> ".
+inline std::string_view without_quotes(std::string_view line) {
+  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);
+  return line;
+}
+
 }  // namespace kmt

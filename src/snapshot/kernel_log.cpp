@@ -43,12 +43,6 @@ void clean(std::string_view line, std::string& out) {
   }
 }
 
-// Removes the marks of quoted mail from the front, such as "> > ".
-std::string_view without_quotes(std::string_view line) {
-  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);
-  return line;
-}
-
 // True if the kernel starts a line of a report like this.
 bool begins_like_a_line(std::string_view text) {
   constexpr std::string_view kStarts[] = {

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/utf8.hpp"
+#include "base/words.hpp"
 
 namespace kmt::text {
 
@@ -205,11 +206,6 @@ std::string_view without_log_prefix(std::string_view line) {
       break;
     after_bracket = after_bracket || is_bracket;
   }
-  return line;
-}
-
-std::string_view without_quotes(std::string_view line) {
-  while (line.starts_with('>')) line.remove_prefix(line.starts_with("> ") ? 2 : 1);
   return line;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "formats/text/clean.hpp"
 #include "formats/text/memory_line.hpp"
 #include "formats/text/partial_line.hpp"
