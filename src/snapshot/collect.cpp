@@ -374,13 +374,18 @@ Absence why_absent(const SnapshotSource& source, int error) {
   return {fmt::format("cannot be read: {}", std::generic_category().message(error)), how};
 }
 
-void take_live(const SnapshotSource& source, Collector& collector) {
+// Returns an errno value, or 0.
+int take_live(const SnapshotSource& source, Collector& collector) {
   if (source.name == "page_owner")
-    if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0)
-      return collector.take(kOwnerStacks, std::move(stacks), "", "");
+    if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0) {
+      collector.take(kOwnerStacks, std::move(stacks), "", "");
+      return 0;
+    }
   Reading reading = read_live(source, collector.limits());
-  const Absence absence = reading.error == 0 ? Absence() : why_absent(source, reading.error);
+  const int error = reading.error;
+  const Absence absence = error == 0 ? Absence() : why_absent(source, error);
   collector.take(source, std::move(reading), absence.why, absence.how);
+  return error;
 }
 
 // These sources do not describe the objects of a trace, and can be large.
@@ -405,7 +410,12 @@ std::string why_cut(std::size_t bytes, std::string_view limit) {
 StateSample collect_snapshot() {
   Collector collector;
   const std::uint64_t time = wall_clock_ns();
-  for (const SnapshotSource& source : snapshot_sources()) take_live(source, collector);
+  for (const SnapshotSource& source : snapshot_sources()) {
+    const int error = take_live(source, collector);
+    if (error == 0 || source.name != "meminfo") continue;
+    errno = error;
+    throw system_error("Cannot take a snapshot", std::string(source.path));
+  }
   StateSample sample = collector.finish();
   sample.unix_ns = time;
   return sample;

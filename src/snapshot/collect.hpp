@@ -12,7 +12,8 @@
 namespace kmt {
 
 // Takes a snapshot of the running kernel. The text "missing" lists the files that could not be read, with the reasons.
-// Reads at most 60 MiB in total, and each source for at most three seconds.
+// Reads at most 60 MiB in total, and each source for at most three seconds. Throws Error if meminfo cannot be read,
+// because nothing else has the kernel's totals.
 StateSample collect_snapshot();
 // Adds the texts that a sample of a recording lacks. The recorder takes such samples at the start and at the end of a
 // trace. Does not read sources that are large and do not help to explain a trace. Reads page_owner, the largest source,

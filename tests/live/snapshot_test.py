@@ -7,6 +7,7 @@ import fcntl
 import json
 import mmap
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -111,6 +112,16 @@ class Snapshot(unittest.TestCase):
             self.assertNotEqual(name in result['sources'], name in missing, name)
         self.assertTrue(all(one['how'] for one in result['missing']))
         self.assertEqual(0, result['unknown_lines_total'], result['unknown_lines'])
+
+    @unittest.skipUnless(shutil.which('strace'), 'no strace')
+    def test_needs_meminfo(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'out.kmt')
+            done = subprocess.run(['strace', '-qq', '-o', '/dev/null', '-P', '/proc/meminfo', '-e', 'inject=read:error=EIO',
+                                   PROGRAM, 'snapshot', '-o', path], stderr=subprocess.PIPE, check=False, encoding='utf-8')
+            self.assertEqual(2, done.returncode)
+            self.assertIn('Input/output error\n  at: /proc/meminfo', done.stderr)
+            self.assertFalse(os.path.exists(path))
 
     def test_names_files_that_cannot_be_read(self):
         done = subprocess.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PROGRAM, 'snapshot',
