@@ -234,17 +234,20 @@ class Snapshot(unittest.TestCase):
 
     def test_buffers_of_a_recording_have_a_separate_line(self):
         """The ring buffers must have their own line when compared with a snapshot without a recorder."""
-        with tempfile.TemporaryDirectory() as folder:
-            trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')
-            subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
-            subprocess.run([PROGRAM, 'record', '--backend', 'tracefs', '--buffer', '24M', '-d', '1s', '-o', trace],
-                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            size = 24 * MIB * os.cpu_count()
-            self.assertAlmostEqual(size, line(snapshot(trace), 'recorder'), delta=self.SLACK)
-            done = subprocess.run([PROGRAM, 'diff', alone, trace, '--json'], stdout=subprocess.PIPE, check=True)
+        unaccounted_changes = []
+        for _ in range(3):  # other processes change the unaccounted memory, but not each time by as much as the buffers
+            with tempfile.TemporaryDirectory() as folder:
+                trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')
+                subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
+                subprocess.run([PROGRAM, 'record', '--backend', 'tracefs', '--buffer', '24M', '-d', '1s', '-o', trace],
+                               check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                size = 24 * MIB * os.cpu_count()
+                self.assertAlmostEqual(size, line(snapshot(trace), 'recorder'), delta=self.SLACK)
+                done = subprocess.run([PROGRAM, 'diff', alone, trace, '--json'], stdout=subprocess.PIPE, check=True)
             changed = {one['id']: one['b'] - one['a'] for one in json.loads(done.stdout)['balance']}
             self.assertAlmostEqual(size, changed['recorder'], delta=self.SLACK)
-            self.assertLess(abs(changed['unaccounted']), size / 2)
+            unaccounted_changes.append(abs(changed['unaccounted']))
+        self.assertLess(min(unaccounted_changes), size / 2)
 
     @staticmethod
     def wait_until_larger(path):

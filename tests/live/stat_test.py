@@ -17,7 +17,10 @@ def bpf_files(pid):
     """The BPF objects that a process has open."""
     found = []
     for fd in os.listdir(f'/proc/{pid}/fd'):
-        target = os.readlink(f'/proc/{pid}/fd/{fd}')
+        try:
+            target = os.readlink(f'/proc/{pid}/fd/{fd}')
+        except FileNotFoundError:  # closed since it was listed
+            continue
         if 'bpf' in target:
             found.append(target)
     return found

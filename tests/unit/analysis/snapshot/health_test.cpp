@@ -58,7 +58,9 @@ TEST(Health, AHealthyMachineHasNoWarnings) {
   const auto checks = checks_of(healthy_machine());
   EXPECT_EQ(checks.size(), health_limits().size());
   for (const auto& [topic, check] : checks)
-    if (topic != HealthTopic::slab_padding) EXPECT_EQ(check.health, Health::ok) << limits_of(topic).id;
+    if (topic != HealthTopic::slab_padding) {
+      EXPECT_EQ(check.health, Health::ok) << limits_of(topic).id;
+    }
   EXPECT_EQ(checks.at(HealthTopic::slab_padding).health, Health::unknown) << "/sys/kernel/slab was not read";
 }
 
