@@ -41,7 +41,8 @@ std::vector<std::string_view> texts_of(SnapshotPart part) {
     case SnapshotPart::slab_caches: return {"slabinfo", "oom"};
     case SnapshotPart::vmalloc: return {"vmallocinfo"};
     case SnapshotPart::allocinfo: return {"allocinfo"};
-    case SnapshotPart::cgroups: return {"cgroups"};
+    case SnapshotPart::cgroups:
+    case SnapshotPart::dying_cgroups: return {"cgroups"};
     case SnapshotPart::slab_allocations: return {"alloc_traces"};
     case SnapshotPart::page_owners: return {"page_owner", "page_owner_stacks"};
   }
@@ -65,6 +66,8 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
                      [&](const VmallocCaller& caller) { return caller.pages * memory.page_size; });
     case SnapshotPart::allocinfo: return sums_of(memory.allocinfo, site_name, bytes_of);
     case SnapshotPart::cgroups: return sums_of(memory.cgroups, std::mem_fn(&CgroupMemory::path), memory_of);
+    case SnapshotPart::dying_cgroups:
+      return sums_of(result.dying_cgroups, std::mem_fn(&DyingCgroups::below), std::mem_fn(&DyingCgroups::count));
     case SnapshotPart::slab_allocations:
       return sums_of(memory.slab_allocations, site_name, std::mem_fn(&AllocationSite::count));
     case SnapshotPart::page_owners: return sums_of(memory.page_owners, site_name, bytes_of);
@@ -74,6 +77,10 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
 
 bool is_known(SnapshotPart part, const SnapshotResult& result) {
   const KernelMemory& memory = result.memory;
+  const auto has_count = [](const CgroupMemory& cgroup) {
+    return find_number(cgroup.values, "nr_dying_descendants").has_value();
+  };
+  if (part == SnapshotPart::dying_cgroups && std::ranges::none_of(memory.cgroups, has_count)) return false;
   bool known = false;
   for (const std::string_view text : texts_of(part)) {
     known = known || std::ranges::find(memory.has, text) != memory.has.end();

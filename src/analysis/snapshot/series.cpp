@@ -15,8 +15,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the amounts of a part in bytes of kernel memory. Objects include their padding, and cgroups exclude user
-// memory.
+// Returns the amounts of a part in bytes of kernel memory, or the numbers of removed cgroups. Objects include their
+// padding, and cgroups exclude user memory.
 SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
   SnapshotAmounts amounts;
   if (part == SnapshotPart::cgroups) {
@@ -135,6 +135,7 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
       row.part = id;
       row.name = row.label = name;
       row.first = part.known_since;
+      row.judged = !counts_cgroups(id);
       row.values.resize(index - part.known_since + 1);
       row.reclaimable.resize(row.values.size());
       if (is_all_reclaimable(id, name)) part.shrinkable.push_back(name);

@@ -183,6 +183,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.vmalloc = of(SnapshotPart::vmalloc);
   result.allocinfo = of(SnapshotPart::allocinfo);
   result.cgroups = of(SnapshotPart::cgroups);
+  result.dying_cgroups = of(SnapshotPart::dying_cgroups);
   result.slab_allocations = of(SnapshotPart::slab_allocations);
   result.page_owners = of(SnapshotPart::page_owners);
   return result;

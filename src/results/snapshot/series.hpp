@@ -20,9 +20,9 @@ struct SnapshotRow {
   std::string label;  // for a line of the balance sheet, its label; otherwise the name
   unsigned depth = 0;
   bool counted = true;              // false: the line is a remark, and its bytes are already in other lines
-  bool judged = true;               // false: not tested for growth, because it is not kernel memory
+  bool judged = true;               // false: not tested for growth, because it is not an amount of kernel memory
   std::size_t first = 0;            // index of the first snapshot that contains a value
-  std::vector<double> values;       // bytes in each snapshot, starting with snapshot `first`
+  std::vector<double> values;       // amounts in each snapshot, starting with snapshot `first`; see counts_cgroups()
   std::vector<double> reclaimable;  // reclaimable part of each of `values`, if known
   Trend trend;                      // only set if `judged`; starts with the first value that is not 0
   LeakVerdict verdict = LeakVerdict::too_short;

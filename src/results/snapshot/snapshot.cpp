@@ -53,6 +53,7 @@ constexpr std::array<SnapshotPartText, kSnapshotParts.size()> kParts = {{
     {"vmalloc", "vmalloc by caller", "Function"},
     {"allocinfo", "Call sites (allocinfo)", "Site"},
     {"cgroups", "Cgroups", "Cgroup, with children"},
+    {"dying_cgroups", "Removed cgroups that still hold memory", "Below"},
     {"slab_allocations", "Slab objects by allocating call site (alloc_traces)", "Site"},
     {"page_owners", "Pages by allocating stack (page_owner)", "Site"},
 }};

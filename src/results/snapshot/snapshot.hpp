@@ -101,12 +101,16 @@ enum class SnapshotPart : std::uint8_t {
   vmalloc,           // callers
   allocinfo,         // lines
   cgroups,           // cgroups, including their children
+  dying_cgroups,     // cgroups that still exist and have removed cgroups below them
   slab_allocations,  // call sites in SLUB's alloc_traces
   page_owners,       // stacks
 };
-inline constexpr std::array kSnapshotParts = {
-    SnapshotPart::balance_sheet, SnapshotPart::slab_caches,      SnapshotPart::vmalloc,    SnapshotPart::allocinfo,
-    SnapshotPart::cgroups,       SnapshotPart::slab_allocations, SnapshotPart::page_owners};
+inline constexpr std::array kSnapshotParts = {SnapshotPart::balance_sheet,    SnapshotPart::slab_caches,
+                                              SnapshotPart::vmalloc,          SnapshotPart::allocinfo,
+                                              SnapshotPart::cgroups,          SnapshotPart::dying_cgroups,
+                                              SnapshotPart::slab_allocations, SnapshotPart::page_owners};
+// True if the amounts of this part are numbers of removed cgroups. All other parts of a series have bytes.
+constexpr bool counts_cgroups(SnapshotPart part) { return part == SnapshotPart::dying_cgroups; }
 struct SnapshotPartText {
   std::string_view id;       // name in JSON
   std::string_view heading;  // "Slab caches"
@@ -139,6 +143,7 @@ struct SnapshotDiff {
   std::vector<SnapshotChange> vmalloc;
   std::vector<SnapshotChange> allocinfo;
   std::vector<SnapshotChange> cgroups;
+  std::vector<SnapshotChange> dying_cgroups;     // amounts are numbers of removed cgroups
   std::vector<SnapshotChange> slab_allocations;  // amounts are numbers of objects, not bytes
   std::vector<SnapshotChange> page_owners;
   std::vector<SnapshotPart> not_compared;  // parts that are missing or incomplete in one snapshot

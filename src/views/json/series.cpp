@@ -23,10 +23,11 @@ Json to_json(const SnapshotRow& row) {
   json["verdict"] = row.judged ? Json(describe(row.verdict).id) : Json(nullptr);
   json["growth"] = to_json(row.trend);
   json["first"] = row.first;
-  json["bytes"] = Json::array();
+  const char* const amounts = counts_cgroups(row.part) ? "counts" : "bytes";
+  json[amounts] = Json::array();
   constexpr double kMost = 9e18;
   for (const double value : row.values)
-    json["bytes"].push_back(static_cast<std::int64_t>(std::clamp(value, -kMost, kMost)));
+    json[amounts].push_back(static_cast<std::int64_t>(std::clamp(value, -kMost, kMost)));
   return json;
 }
 

@@ -299,11 +299,9 @@ std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
     json["balance"].push_back(std::move(one));
   }
   const std::pair<const char*, const std::vector<SnapshotChange>*> tables[] = {
-      {"slab_caches", &diff.caches},
-      {"vmalloc", &diff.vmalloc},
-      {"allocinfo", &diff.allocinfo},
-      {"cgroups", &diff.cgroups},
-      {"slab_allocations", &diff.slab_allocations},
+      {"slab_caches", &diff.caches},          {"vmalloc", &diff.vmalloc},
+      {"allocinfo", &diff.allocinfo},         {"cgroups", &diff.cgroups},
+      {"dying_cgroups", &diff.dying_cgroups}, {"slab_allocations", &diff.slab_allocations},
       {"page_owners", &diff.page_owners}};
   for (const auto& [key, changes] : tables) {
     json[std::string(key) + "_total"] = changes->size();

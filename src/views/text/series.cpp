@@ -24,6 +24,11 @@ std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) 
   return (bytes < 0 ? "-" : plus ? "+" : "") + say_bytes(size, style);
 }
 
+std::string amount_text(SnapshotPart part, double amount, const TextStyle& style, bool plus = false) {
+  if (!counts_cgroups(part)) return bytes_text(amount, style, plus);
+  return (amount < 0 ? "-" : plus ? "+" : "") + say_count(static_cast<std::uint64_t>(std::abs(amount)), style);
+}
+
 // Draws the values of a row. The scale starts at the smallest value, because changes are often small compared with the
 // values.
 std::string picture(const SnapshotRow& row, const SnapshotSeries& series, const TextStyle& style) {
@@ -144,9 +149,9 @@ std::string changed_rows(SnapshotPart part, const SnapshotSeries& series, const 
     if (is_sheet && least == 0 && most == 0 && !style.raw) continue;
     const double change = row.change();
     TableRow line{{std::string(std::size_t{2} * row.depth, ' ') + ascii(row.label),
-                   bytes_text(row.values.front(), style), bytes_text(row.values.back(), style),
-                   change == 0 && !style.raw ? "=" : bytes_text(change, style, true), bytes_text(least, style),
-                   bytes_text(most, style), picture(row, series, style)}};
+                   amount_text(part, row.values.front(), style), amount_text(part, row.values.back(), style),
+                   change == 0 && !style.raw ? "=" : amount_text(part, change, style, true),
+                   amount_text(part, least, style), amount_text(part, most, style), picture(row, series, style)}};
     line.aside = !row.counted;
     if (is_sheet && row.depth == 0) line.emphasis = Emphasis::heading;
     table.rows.push_back(std::move(line));

@@ -365,6 +365,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("vmalloc by caller", "Function", diff.vmalloc, true, options, style);
   out += changes_text("Call sites (allocinfo)", "Site", diff.allocinfo, true, options, style);
   out += changes_text("Cgroups, kernel and user memory", "Cgroup", diff.cgroups, true, options, style);
+  out += changes_text("Removed cgroups that still hold memory", "Below", diff.dying_cgroups, false, options, style);
   out += changes_text("Slab objects by allocating call site (alloc_traces)", "Site", diff.slab_allocations, false,
                       options, style);
   out += changes_text("Pages by allocating stack (page_owner)", "Site", diff.page_owners, true, options, style);

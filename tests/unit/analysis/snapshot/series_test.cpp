@@ -18,6 +18,7 @@
 #include "snapshot/parse.hpp"
 #include "views/json/series.hpp"
 #include "views/text/series.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace kmt {
 namespace {
@@ -162,6 +163,28 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   EXPECT_FALSE(found.found());
 }
 
+TEST_F(SnapshotSeriesGrowth, OfRemovedCgroupsIsCountedButNotJudged) {
+  SnapshotSeriesAnalysis analysis;
+  for (unsigned i = 0; i < 40; ++i) {
+    StateSample sample{0, 0, {{"meminfo", meminfo(500)}}};
+    sample.texts.emplace_back("cgroups", fmt::format("/jobs/cgroup.stat:nr_dying_descendants {}\n", 50 * i));
+    analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+  }
+  const SnapshotSeries found = analysis.finish(kThresholds.usual_bytes_per_s);
+  const SnapshotRow* jobs = row(found, SnapshotPart::dying_cgroups, "/jobs");
+  ASSERT_TRUE(jobs);
+  EXPECT_EQ(jobs->values.front(), 0);
+  EXPECT_EQ(jobs->values.back(), 1950);
+  EXPECT_FALSE(jobs->judged);
+  EXPECT_FALSE(found.found());
+  const std::string text = text_series_report(found, {SeriesOrder::change}, {});
+  EXPECT_NE(text.find("Removed cgroups that still hold memory, by change, all 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("+1,950"), std::string::npos) << text;
+  const auto json = nlohmann::json::parse(json_series(found, {SeriesOrder::change}));
+  EXPECT_EQ(json["dying_cgroups"][0]["counts"][39], 1950);
+  EXPECT_FALSE(json["dying_cgroups"][0].contains("bytes"));
+}
+
 // The memory grew during a part of the time, and has stayed constant since then.
 TEST_F(SnapshotSeriesGrowth, IsPastIfItHasStopped) {
   for (const unsigned until : {27u, 28u, 29u}) {
@@ -238,6 +261,23 @@ TEST_F(SnapshotSeriesGrowth, IsDocumented) {
   };
   expect_documented(json);
   expect_documented(json["balance"][0]);
+}
+
+TEST(SnapshotsDiff, CountsRemovedCgroups) {
+  const auto of = [](const char* cgroups) {
+    return take_stock(parse_snapshot({0, 0, {{"meminfo", meminfo(100)}, {"cgroups", cgroups}}}, 4096));
+  };
+  const SnapshotDiff changed =
+      diff(of("/jobs/cgroup.stat:nr_dying_descendants 3\n"), of("/jobs/cgroup.stat:nr_dying_descendants 10003\n"));
+  ASSERT_EQ(changed.dying_cgroups.size(), 1u);
+  EXPECT_EQ(changed.dying_cgroups[0].name, "/jobs");
+  EXPECT_EQ(changed.dying_cgroups[0].b - changed.dying_cgroups[0].a, 10000);
+  EXPECT_NE(text_snapshot_diff(changed, {}, {}).find("+10,000"), std::string::npos);
+  // Linux before 4.14 and version 1 of cgroups have no such counts.
+  const SnapshotDiff unknown =
+      diff(of("/jobs/memory.stat:slab 4096\n"), of("/jobs/cgroup.stat:nr_dying_descendants 3\n"));
+  EXPECT_TRUE(unknown.dying_cgroups.empty());
+  EXPECT_EQ(unknown.not_compared, std::vector{SnapshotPart::dying_cgroups});
 }
 
 TEST(SnapshotsDiff, ValuesOfOnlyOneSnapshotAreNoChange) {
