@@ -58,16 +58,37 @@ Amount line_bytes(const SnapshotResult& snapshot, std::string_view id) {
   return static_cast<std::uint64_t>(line->bytes);
 }
 
+// True if the snapshot has the whole file. Sums over a part of a file are too small.
+bool has_whole(const KernelMemory& memory, std::string_view file) {
+  const auto is_of_file = [file](const MissingSource& missing) {
+    return missing.name == file || (file == "slabinfo" && missing.name == "partial");
+  };
+  return std::ranges::find(memory.has, file) != memory.has.end() && std::ranges::none_of(memory.missing, is_of_file);
+}
+
+// True if the snapshot has all zones of the machine. A report in the kernel's log may have only some of them.
+bool has_all_zones(const KernelMemory& memory, std::string_view file) {
+  if (!memory.oom) return has_whole(memory, file);
+  const Amount free = find_number(memory.meminfo, "MemFree");
+  std::uint64_t in_zones = 0;
+  for (const MemoryZone& zone : memory.zones) {
+    const std::uint64_t pages = number_or_0(zone.values, "free");
+    if (file == "buddyinfo" && pages != 0 && zone.free.empty()) return false;
+    in_zones += pages * memory.page_size;
+  }
+  return free && in_zones >= *free - *free / 8;  // other CPUs change the counters meanwhile
+}
+
 void add_slab(const SnapshotResult& snapshot, Checks& checks) {
   std::uint64_t kmalloc = 0;
   for (const SlabCacheUse& cache : snapshot.caches) {
     const std::string_view name = cache.name;
     if (name.starts_with("kmalloc-") && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
   }
-  // A report in the kernel's log lists only the largest caches.
-  const bool has_all = !snapshot.caches.empty() && !snapshot.memory.oom;
+  // A report in the kernel's log lists only unreclaimable caches.
+  const bool has_all = !snapshot.caches.empty() && !snapshot.memory.oom && has_whole(snapshot.memory, "slabinfo");
   const Amount in_use = line_bytes(snapshot, "slab.in-use");
-  const Amount padding = line_bytes(snapshot, "slab.padding");
+  const Amount padding = has_all ? line_bytes(snapshot, "slab.padding") : Amount();
   checks.add_share(HealthTopic::unreclaimable_slab, find_number(snapshot.memory.meminfo, "SUnreclaim"));
   checks.add_share(HealthTopic::kmalloc, has_all ? Amount(kmalloc) : Amount());
   checks.add_share(HealthTopic::empty_slabs, has_all ? line_bytes(snapshot, "slab.empty") : Amount());
@@ -78,7 +99,8 @@ void add_vmalloc_caller(const SnapshotResult& snapshot, Checks& checks) {
   const VmallocCaller* largest = nullptr;
   for (const VmallocCaller& caller : snapshot.memory.vmalloc)
     if (!caller.stacks && (largest == nullptr || caller.pages > largest->pages)) largest = &caller;
-  if (largest == nullptr) return checks.add_share(HealthTopic::vmalloc_caller, Amount());
+  if (largest == nullptr || !has_whole(snapshot.memory, "vmallocinfo"))
+    return checks.add_share(HealthTopic::vmalloc_caller, Amount());
   checks.add_share(HealthTopic::vmalloc_caller, largest->pages * snapshot.memory.page_size, largest->function);
 }
 
@@ -92,7 +114,8 @@ void add_dying_cgroups(const SnapshotResult& snapshot, Checks& checks) {
   const bool has_cgroups = std::ranges::any_of(snapshot.memory.cgroups, [](const CgroupMemory& cgroup) {
     return find_number(cgroup.values, "nr_dying_descendants").has_value();
   });
-  if (!has_cgroups) return checks.add(HealthTopic::dying_cgroups, std::nullopt);
+  if (!has_cgroups || !has_whole(snapshot.memory, "cgroups"))
+    return checks.add(HealthTopic::dying_cgroups, std::nullopt);
   std::uint64_t count = 0;
   for (const DyingCgroups& dying : snapshot.dying_cgroups) count += dying.count;
   checks.add(HealthTopic::dying_cgroups, static_cast<double>(count),
@@ -112,14 +135,16 @@ void add_fragmentation(const KernelMemory& memory, Checks& checks) {
       all += bytes;
       if (order < kOrder) small += bytes;
     }
-  checks.add_share(HealthTopic::fragmentation, all == 0 ? Amount() : Amount(small), all);
+  const bool is_known = all != 0 && has_all_zones(memory, "buddyinfo");
+  checks.add_share(HealthTopic::fragmentation, is_known ? Amount(small) : Amount(), all);
 }
 
 void add_min_free(const KernelMemory& memory, Checks& checks) {
   Amount pages;
   for (const MemoryZone& zone : memory.zones)
     if (const auto least = find_number(zone.values, "min")) pages = pages.value_or(0) + *least;
-  checks.add_share(HealthTopic::min_free, pages ? Amount(*pages * memory.page_size) : Amount());
+  const bool is_known = pages && has_all_zones(memory, "zoneinfo");
+  checks.add_share(HealthTopic::min_free, is_known ? Amount(*pages * memory.page_size) : Amount());
 }
 
 // Pages that are free, but reserved for a mapping, count as used.

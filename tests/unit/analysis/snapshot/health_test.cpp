@@ -5,6 +5,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,9 @@ const std::string kSlabHeader =
     "slabinfo - version: 2.1\n# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables <limit> "
     "<batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n";
 
+// The kernel lists this cache last. A copy without it is cut off.
+const std::string kOldestCache = "kmem_cache 0 0 256 16 1 : tunables 0 0 0 : slabdata 0 0 0\n";
+
 // A machine with 8 GiB, of which the kernel needs little. All amounts in meminfo are in kB.
 Files healthy_machine() {
   return {
@@ -31,7 +35,8 @@ Files healthy_machine() {
        "KReclaimable: 250000 kB\nKernelStack: 20000 kB\nPageTables: 60000 kB\nVmallocUsed: 100000 kB\n"
        "Percpu: 20000 kB\nHardwareCorrupted: 0 kB\nBalloon: 0 kB\nHugePages_Total: 0\nHugePages_Free: 0\n"
        "HugePages_Rsvd: 0\nHugepagesize: 2048 kB\n"},
-      {"slabinfo", kSlabHeader + "kmalloc-512 9000 10000 512 16 2 : tunables 0 0 0 : slabdata 625 625 0\n"},
+      {"slabinfo",
+       kSlabHeader + "kmalloc-512 9000 10000 512 16 2 : tunables 0 0 0 : slabdata 625 625 0\n" + kOldestCache},
       {"vmallocinfo", "0xffffc90000000000-0xffffc90000005000   20480 alloc_big+0x1/0x2 pages=4 vmalloc\n"},
       {"zoneinfo", "Node 0, zone Normal\n  pages free 250000\n        min 11000\n        managed 2000000\n"},
       {"buddyinfo", "Node 0, zone Normal 100 50 30 100 100 100 100 100 100 100 200\n"},
@@ -62,6 +67,31 @@ TEST(Health, AHealthyMachineHasNoWarnings) {
       EXPECT_EQ(check.health, Health::ok) << limits_of(topic).id;
     }
   EXPECT_EQ(checks.at(HealthTopic::slab_padding).health, Health::unknown) << "/sys/kernel/slab was not read";
+}
+
+// The sum of some caches, callers, cgroups or zones is too small.
+TEST(Health, PartsOfFilesShowNothing) {
+  Files files = healthy_machine();
+  files["slab"] = "kmalloc-512/object_size:500\nkmalloc-512/slab_size:512\n";
+  const std::map<std::string, std::vector<HealthTopic>> kChecks = {
+      {"slabinfo", {HealthTopic::kmalloc, HealthTopic::empty_slabs, HealthTopic::slab_padding}},
+      {"vmallocinfo", {HealthTopic::vmalloc_caller}},
+      {"cgroups", {HealthTopic::dying_cgroups}},
+      {"buddyinfo", {HealthTopic::fragmentation}},
+      {"zoneinfo", {HealthTopic::min_free}},
+  };
+  const auto whole = checks_of(files);
+  for (const auto& [file, topics] : kChecks) {
+    Files part = files;
+    part["missing"] = file + "\tonly the first 16 MiB were read\t\n";
+    const auto checks = checks_of(part);
+    for (const HealthTopic topic : topics) {
+      EXPECT_NE(whole.at(topic).health, Health::unknown) << limits_of(topic).id;
+      EXPECT_EQ(checks.at(topic).health, Health::unknown) << limits_of(topic).id;
+    }
+  }
+  files["slabinfo"] = "kmalloc-512 9000 10000 512 16 2 : tunables 0 0 0 : slabdata 625 625 0\n";  // as grep left it
+  EXPECT_EQ(checks_of(files).at(HealthTopic::kmalloc).health, Health::unknown);
 }
 
 struct Fault {
@@ -129,7 +159,8 @@ TEST(Health, SmallAmountsAreNoFault) {
 // Padding is known only from /sys/kernel/slab.
 TEST(Health, PaddingOfDebugOptions) {
   Files files = healthy_machine();
-  files["slabinfo"] = kSlabHeader + "kmalloc-512 400000 400000 1024 16 4 : tunables 0 0 0 : slabdata 25000 25000 0\n";
+  files["slabinfo"] =
+      kSlabHeader + "kmalloc-512 400000 400000 1024 16 4 : tunables 0 0 0 : slabdata 25000 25000 0\n" + kOldestCache;
   files["slab"] = "kmalloc-512/object_size:512\nkmalloc-512/slab_size:1024\n";
   const HealthCheck check = checks_of(files).at(HealthTopic::slab_padding);
   EXPECT_EQ(check.health, Health::bad);
