@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/encodings.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/cut_number.hpp"
@@ -222,7 +223,8 @@ class LogReader {
   void take_line(std::string_view line) {
     if (after_record_ && line.starts_with(' ') && line.find('=') != line.npos) return;  // " SUBSYSTEM=pci"
     std::string value;
-    const bool is_field = csv_.take(line, value, fields_) || take_json(line, value, fields_);
+    const bool is_field =
+        take_json_string(line, value) || csv_.take(line, value, fields_) || take_json(line, value, fields_);
     if (is_field) line = value;
     const bool is_whole = std::exchange(is_whole_, false) || is_field || take_export(line, fields_);
     if (is_whole && line.empty()) return;  // another field of the record

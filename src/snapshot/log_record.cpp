@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "snapshot/log_time.hpp"
 
 namespace kmt {
@@ -29,18 +31,9 @@ void append_escaped(std::string_view line, std::size_t& at, std::string& value) 
   }
 }
 
-// Returns the value of a key in a line of JSON: a number, or a string whose escapes are decoded.
-std::optional<std::string> json_value(std::string_view line, std::string_view key) {
-  const std::string name = '"' + std::string(key) + '"';
-  std::size_t at = line.find(name);
-  if (at == std::string_view::npos) return std::nullopt;
-  at = line.find_first_not_of(" :", at + name.size());
-  if (at == std::string_view::npos) return std::nullopt;
+// Returns the text of the JSON string that starts at the quotation mark `at`. Moves `at` to the mark at its end.
+std::string json_string(std::string_view line, std::size_t& at) {
   std::string value;
-  if (line[at] != '"') {
-    value = line.substr(at, line.find_first_not_of("0123456789.", at) - at);
-    return value.empty() ? std::nullopt : std::optional(value);
-  }
   for (++at; at < line.size() && line[at] != '"'; ++at) {
     if (line[at] != '\\' || at + 1 == line.size())
       value += line[at];
@@ -48,6 +41,18 @@ std::optional<std::string> json_value(std::string_view line, std::string_view ke
       append_escaped(line, ++at, value);
   }
   return value;
+}
+
+// Returns the value of a key in a line of JSON: a number, or a string whose escapes are decoded.
+std::optional<std::string> json_value(std::string_view line, std::string_view key) {
+  const std::string name = '"' + std::string(key) + '"';
+  std::size_t at = line.find(name);
+  if (at == std::string_view::npos) return std::nullopt;
+  at = line.find_first_not_of(" :", at + name.size());
+  if (at == std::string_view::npos) return std::nullopt;
+  if (line[at] == '"') return json_string(line, at);
+  std::string value(line.substr(at, line.find_first_not_of("0123456789.", at) - at));
+  return value.empty() ? std::nullopt : std::optional(std::move(value));
 }
 
 std::optional<std::uint64_t> nanoseconds(std::string_view micros) {
@@ -88,6 +93,17 @@ bool names_message(std::string_view name) {
 }
 
 }  // namespace
+
+bool take_json_string(std::string_view line, std::string& message) {
+  line = trim(line);
+  if (line.ends_with(',')) line.remove_suffix(1);
+  if (line.size() < 2 || !line.starts_with('"') || !line.ends_with('"')) return false;
+  std::size_t at = 0;
+  std::string text = json_string(line, at);
+  if (at + 1 != line.size()) return false;
+  message = std::move(text);
+  return true;
+}
 
 bool take_json(std::string_view line, std::string& message, RecordFields& fields) {
   line = trim(line);
@@ -146,26 +162,18 @@ bool CsvReader::take(std::string_view line, std::string& message, RecordFields& 
 
 bool is_quoted_printable(std::string_view text) {
   constexpr std::size_t kBegin = 1 << 20;
+  constexpr std::array<std::string_view, 4> kSigns = {" =3D ", "order=3D", "gfp_mask=3D0x", "hugepages_total=3D"};
+  constexpr unsigned kEnough = 2;
   const std::string_view begin = text.substr(0, kBegin);
-  return begin.find("=3D") != begin.npos && (begin.find("=\n") != begin.npos || begin.find("=\r\n") != begin.npos);
-}
-
-std::string decode_quoted_printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view left = text.substr(i);
-    const auto code = text[i] == '=' ? parse_number<unsigned char>(text.substr(i + 1, 2), 16) : std::nullopt;
-    if (left.starts_with("=\n") || left.starts_with("=\r\n")) {
-      i += left.find('\n');
-    } else if (code) {
-      out += static_cast<char>(*code);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
+  if (std::ranges::any_of(kSigns, [begin](std::string_view sign) { return begin.find(sign) != begin.npos; }))
+    return true;
+  // A part of a mail may have only lines that were split within a word. Other programs leave " =" at the end of a line.
+  unsigned split_words = 0;
+  each_line(begin, [&split_words](std::string_view line) {
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.size() > 1 && line.ends_with('=') && line[line.size() - 2] != ' ') ++split_words;
+  });
+  return split_words >= kEnough;
 }
 
 }  // namespace kmt

@@ -20,6 +20,9 @@ struct RecordFields {
   std::string host;
 };
 
+// Takes a line that is only a string of a JSON array.
+bool take_json_string(std::string_view line, std::string& message);
+
 // Takes a line of JSON. A record may have one line or several lines. Returns true if the line belongs to a record.
 // `message` is then the text of the message, if the line has it.
 bool take_json(std::string_view line, std::string& message, RecordFields& fields);
@@ -39,6 +42,5 @@ class CsvReader {
 
 // True for texts in which a mail program encoded "=" as "=3D" and split long lines with "=" at their ends.
 bool is_quoted_printable(std::string_view text);
-std::string decode_quoted_printable(std::string_view text);
 
 }  // namespace kmt

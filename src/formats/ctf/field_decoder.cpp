@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "base/encodings.hpp"
 #include "base/endian.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "formats/ctf/field_classes.hpp"
 
 namespace kmt::ctf {

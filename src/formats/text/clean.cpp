@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/encodings.hpp"
 #include "base/text.hpp"
-#include "base/utf8.hpp"
 #include "base/words.hpp"
 
 namespace kmt::text {

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "base/encodings.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/units.hpp"
-#include "base/utf8.hpp"
 #include "formats/text/clean.hpp"
 #include "formats/text/reader.hpp"
 
@@ -98,39 +98,13 @@ std::optional<UnwrappedText> unwrap_zlib(std::string_view file) {
 
 // -- mails --------------------------------------------------------------------------------------------------------
 
-// True if a mail program encoded the text as quoted-printable (RFC 2045): "=3D" is "=", and "=" at the end of a line
-// joins it with the next one.
+// True if a mail program encoded the text as quoted-printable.
 bool is_quoted_printable(std::string_view file) {
   constexpr std::size_t kLookAt = 64 << 10;
   const std::string_view begin = file.substr(0, kLookAt);
   if (begin.find('\0') != begin.npos) return false;
   return std::ranges::any_of(std::array{"call_site=3D", "ptr=3D", "bytes_req=3D", "pfn=3D", "order=3D"},
                              [begin](const char* field) { return begin.find(field) != begin.npos; });
-}
-
-std::string without_quoted_printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t mark = std::min(text.find('='), text.size());
-    out += text.substr(0, mark);
-    text.remove_prefix(mark);
-    if (text.empty()) break;
-    text.remove_prefix(1);
-    const std::size_t end = text.find_first_not_of(" \t\r");
-    const bool is_code = text.size() >= 2 && text.substr(0, 2).find_first_not_of("0123456789ABCDEF") == text.npos;
-    const auto code = is_code ? parse_number<std::uint8_t>(text.substr(0, 2), 16) : std::nullopt;
-    if (end != text.npos && text[end] == '\n') {
-      text.remove_prefix(end + 1);
-      while (text.starts_with('>')) text.remove_prefix(text.starts_with("> ") ? 2 : 1);  // the line is quoted, too
-    } else if (code) {
-      out += static_cast<char>(*code);
-      text.remove_prefix(2);
-    } else {
-      out += '=';
-    }
-  }
-  return out;
 }
 
 // -- web pages ----------------------------------------------------------------------------------------------------
@@ -240,7 +214,7 @@ UnwrappedText unwrap_page(std::string_view page) {
 std::optional<UnwrappedText> unwrap(Bytes file) {
   const std::string_view text = as_text(file);
   if (is_page(text)) return unwrap_page(text);
-  if (is_quoted_printable(text)) return UnwrappedText{without_quoted_printable(text), {}};
+  if (is_quoted_printable(text)) return UnwrappedText{decode_quoted_printable(text), {}};
   return unwrap_zlib(text);
 }
 

@@ -52,6 +52,18 @@ TEST(LogRecords, QuotedPrintableMailIsDecoded) {
   EXPECT_EQ(messages_in("Free swap  = 0kB\n"), (Texts{"Free swap  = 0kB"}));
 }
 
+// A part of a mail may have no encoded "=", and then no codes.
+TEST(LogRecords, PartsOfQuotedPrintableMailAreJoined) {
+  EXPECT_EQ(messages_in("> slab_unreclaimable:226=\n> 23\n> isolated_=\nfile:0\nhugepages_total=10\n"),
+            (Texts{"slab_unreclaimable:22623", "isolated_file:0", "hugepages_total=10"}));
+  EXPECT_EQ(messages_in("[ 1.0] 1*4kB =\n4kB\n[ 2.0] 1*8kB =\n8kB\n").front(), "1*4kB =");
+}
+
+TEST(LogRecords, StringsOfAJsonArrayAreRead) {
+  EXPECT_EQ(messages_in("  \"Mem-Info:\",\n\"a \\\"b\\\", 1\",\n\t\"free:5\"\n"),
+            (Texts{"Mem-Info:", "a \"b\", 1", "free:5"}));
+}
+
 TEST(LogRecords, LinesThatATerminalSplitAreJoined) {
   const std::string begin = "[  1.500000] " + std::string(60, 'a') + " 1*12";  // the width is 78
   EXPECT_EQ(messages_in(begin + "\n8kB\n" + begin + "\n 2kB\n" + begin + "\n3kB\n"),
