@@ -95,7 +95,7 @@ std::uint64_t uptime_ns_of(const std::string& text) {
 // The reports in one log.
 struct LogReports {
   std::vector<OomReport> usable;    // reports of one boot that show the total of memory
-  std::vector<OomReport> unusable;  // reports that do not show it
+  std::vector<OomReport> unusable;  // reports that do not show it, or whose first lines are lost
   std::size_t mixed = 0;
   std::size_t dropped = 0;  // the oldest reports, if the log has too many
   std::size_t earlier = 0;  // reports from earlier boots
@@ -133,6 +133,9 @@ bool is_same_report(const OomReport& a, const OomReport& b) {
   return a.kill.victim_pid == b.kill.victim_pid && numbers_of(a) == numbers_of(b);
 }
 
+// Reports that are not usable are used only if a log has no other ones.
+bool is_usable(const OomReport& report) { return !report.starts_late && total_bytes_of(report).value_or(0) != 0; }
+
 LogReports log_reports(std::string_view text) {
   LogReports log;
   std::vector<OomReport> reports;
@@ -149,7 +152,7 @@ LogReports log_reports(std::string_view text) {
     if (report.is_mixed)
       ++log.mixed;
     else
-      (total_bytes_of(report).value_or(0) == 0 ? log.unusable : log.usable).push_back(std::move(report));
+      (is_usable(report) ? log.usable : log.unusable).push_back(std::move(report));
   }
   if (log.usable.empty()) return log;
   // Keep only the reports of the last boot. Each boot starts the clock anew, so times of different boots cannot be
@@ -231,8 +234,6 @@ class Finder {
     if (!damage_.empty()) return fmt::format("The {} has no intact meminfo or kernel log: {}", noun, damage_);
     if (log_reports_.mixed > 0)
       return "The lines of several reports are mixed in the kernel's log, and cannot be told apart";
-    if (!log_reports_.unusable.empty())
-      return "The reports in the kernel's log are incomplete: they have no total of memory";
     if (has_cgroup_kills_)
       return "The kernel killed tasks only inside a memory cgroup, and such reports do not show the machine's memory";
     return fmt::format("The {} has no readable meminfo, and no kernel log with a report of memory", noun);
@@ -277,10 +278,13 @@ class Finder {
     LogReports& log = log_reports_;
     copies.last_is_unusable = log.last_is_unusable();
     // If no report is whole, a part of the sheet is better than none.
-    if (log.usable.empty() && !log.unusable.empty() && log.unusable.back().totals.contains("free")) {
-      log.usable.push_back(std::move(log.unusable.back()));
-      log.unusable.pop_back();
-      copies.last_is_unusable = false;
+    if (log.usable.empty() && !log.unusable.empty()) {
+      const auto has_free = [](const OomReport& report) { return report.totals.contains("free"); };
+      auto best = std::find_if(log.unusable.rbegin(), log.unusable.rend(), has_free);
+      if (best == log.unusable.rend()) best = log.unusable.rbegin();
+      copies.last_is_unusable = best != log.unusable.rbegin();
+      log.usable.push_back(std::move(*best));
+      log.unusable.erase(std::next(best).base());
     }
     copies.unusable_reports = log.unusable.size();
     copies.mixed_reports = log.mixed;
@@ -366,7 +370,7 @@ bool is_meminfo(std::string_view text) {
   const std::string_view begin = text.substr(0, kBegin);
   return begin.starts_with("MemTotal") ||
          (begin.find("\nMemTotal:") != begin.npos && begin.find("\nMemFree:") != begin.npos &&
-          text.find("Mem-Info:") == text.npos);
+          text.find("Mem-Info:") == text.npos && text.find("Mem-info:") == text.npos);
 }
 
 }  // namespace

@@ -141,6 +141,22 @@ bool has_title(std::string_view text) {
   return text.find("Mem-Info:") != text.npos || text.find("Mem-info:") != text.npos;
 }
 
+bool is_line_of_report(std::string_view line) {
+  constexpr std::size_t kEnoughCounters = 2;
+  constexpr std::array<std::string_view, 7> kSigns = {
+      "_anon:", "_file:", "slab_", "pagetables:", "free:", "free_pcp", "hugepages_total="};
+  const bool has_blocks = line.find('*') != line.npos && line.ends_with("kB");
+  if (!has_blocks && std::ranges::none_of(kSigns, [line](auto sign) { return line.find(sign) != line.npos; }))
+    return false;
+  std::size_t counters = 0;
+  for (Words words(line); !words.empty();) {
+    const WordKind kind = kind_of(words.next());
+    if (kind == WordKind::foreign) return false;
+    counters += kind == WordKind::counter ? 1 : 0;
+  }
+  return counters >= kEnoughCounters;
+}
+
 std::string_view memory_part(std::string_view line) {
   constexpr std::size_t kEnoughCounters = 2;
   constexpr std::size_t kEnough = 3;

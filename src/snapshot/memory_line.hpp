@@ -14,6 +14,10 @@ std::string counter_name(std::string_view name);
 // True for "Mem-Info:", and "Mem-info:" (Arm before Linux 3.13).
 bool has_title(std::string_view text);
 
+// True if the whole line certainly belongs to a report, such as the line of a zone. Used to find reports whose first
+// lines are lost.
+bool is_line_of_report(std::string_view line);
+
 // Returns the beginning of the line that consists of counters, zones and free blocks. Empty if the line is another
 // message. A line may end with other words, if it was cut or if another message interrupted it.
 std::string_view memory_part(std::string_view line);

@@ -37,7 +37,8 @@ bool is_number(std::string_view word) { return whole_number(word).has_value(); }
 class MemoryWords {
  public:
   // has_room() is called before a node or zone is added. If it returns false, the node or zone is not added.
-  MemoryWords(OomReport& report, std::function<bool()> has_room) : report_(report), has_room_(std::move(has_room)) {}
+  MemoryWords(OomReport& report, std::function<bool()> has_room)
+      : report_(report), has_room_(std::move(has_room)), place_(report.starts_late ? Place::totals : Place::none) {}
 
   // Returns false if the line has nothing about memory.
   bool take(std::string_view line) {
@@ -164,7 +165,7 @@ class MemoryWords {
   OomReport& report_;
   std::function<bool()> has_room_;
   bool is_used_ = false;
-  Place place_ = Place::none;
+  Place place_;
   unsigned node_ = 0;
   LogZone* zone_ = nullptr;
   std::uint64_t huge_pages_ = 0;
@@ -206,7 +207,8 @@ class ReportReader {
     const std::string_view text = message.text;
     if (text.empty() || is_repeated(message)) return;
     remember_release(text);
-    if (begins_report(text)) begin();
+    const bool starts_late = !in_report_ && !begins_report(text) && is_line_of_report(text);
+    if (starts_late || begins_report(text)) begin(starts_late);
     // A report of a kill inside a cgroup does not show the machine's memory, so drop it. The next report may lack its
     // first line, and would be added to this one.
     if (has(text, "emory cgroup") && in_report_ && !report_.has_memory()) end();
@@ -228,7 +230,8 @@ class ReportReader {
 
   // Keeps the report, if it has numbers of memory.
   void end() {
-    if (in_report_ && report_.has_memory()) {
+    const bool has_end = report_.starts_late && report_.lines.contains("pages RAM");
+    if (in_report_ && (report_.has_memory() || has_end)) {
       if (report_.release.empty()) report_.release = log_.release;
       report_.text.resize(used_text_);  // other messages may follow the report
       report_.text.shrink_to_fit();
@@ -308,10 +311,11 @@ class ReportReader {
     return (name == "active_anon" || name == "active") && is_number(Words(text.substr(colon + 1)).next());
   }
 
-  void begin() {
+  void begin(bool starts_late) {
     end();
     in_report_ = true;
     report_ = OomReport();
+    report_.starts_late = starts_late;
     report_.boot = log_.boot;
     report_.position = log_.begun++;
     used_text_ = 0;

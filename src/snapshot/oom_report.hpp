@@ -30,6 +30,7 @@ struct LogZone {
 struct OomReport {
   std::string text;               // the messages of the report without their prefixes
   bool is_cut = false;            // true: the limits of size were reached
+  bool starts_late = false;       // true: the log lacks the first lines of the report
   bool is_mixed = false;          // true: lines of another report, which cannot be told apart, are among the lines
   bool has_wrong_sum = false;     // true: a list of free blocks does not add up to the sum at the end of its line
   std::size_t damaged_tasks = 0;  // rows of the task table that are cut off or mixed with other text
@@ -52,7 +53,7 @@ struct OomReport {
   OomKill kill;
   std::vector<SlabTotal> slabs;
 
-  bool has_memory() const { return !totals.empty() || !zones.empty(); }
+  bool has_memory() const { return !totals.empty() || !nodes.empty() || !zones.empty(); }
 };
 
 // Returns the memory reports in a log, in the order of the log. If the log has too many reports, returns the last ones,

@@ -251,6 +251,7 @@ std::string damage_of(const OomReport& report) {
   if (report.wall_ns && report.has_year && !report.has_zone)
     add(fmt::format("the report is from {:%Y-%m-%d %H:%M:%S} in the machine's time zone, which the log does not name",
                     fmt::gmtime(static_cast<std::time_t>(*report.wall_ns / 1'000'000'000))));
+  if (report.starts_late) add("the log lacks the first lines of the report, so their numbers are unknown");
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
   if (!ram_pages(report))
     add(fmt::format(
@@ -294,6 +295,7 @@ StateSample sample_of(const OomReport& report) {
   }
   missing += damage_of(report);
   add("oom", report.text);
+  if (!report.release.empty()) add("uname", fmt::format("Linux version {}\n", report.release));
   add("missing", std::move(missing));
   return sample;
 }
@@ -306,6 +308,7 @@ void parse_oom(std::string_view text, KernelMemory& memory) {
   memory.oom = std::move(reports.front().kill);
   memory.oom->has_total_of_zones = !ram_pages(reports.front());
   memory.unreclaimable_slabs = std::move(reports.front().slabs);
+  memory.page_size = reports.front().page_size;
   if (memory.release.empty()) memory.release = std::move(reports.front().release);
 }
 

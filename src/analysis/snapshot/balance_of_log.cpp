@@ -87,6 +87,7 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
     sheet.part("shmem", "shared memory and tmpfs", *shmem, "oom: shmem");
   else
     sheet.unknown_remark("shmem", "(shared memory and tmpfs)", "oom: shmem");
+  if (!lists.all) sheet.unknown_group();
   sheet.remark("huge", "(in huge pages)", sheet.meminfo("AnonHugePages") + sheet.meminfo("ShmemHugePages"),
                "oom: anon_thp + shmem_thp");
 }
@@ -152,8 +153,11 @@ std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_
   sheet.unknown_line("vmalloc", "vmalloc", kNotInLog);
   sheet.known_line("kernel-stacks", "kernel stacks", counted("KernelStack"), "oom: kernel_stack");
   add_other_counters_of_log(sheet, memory);
+  const bool has_user = counted("Active(anon)") || counted("Active");
   if (total == 0)
     sheet.unknown_line("unaccounted", "unaccounted memory", "the report lacks the total of memory");
+  else if (!counted("MemFree") || !has_user || !counted("Slab"))
+    sheet.unknown_line("unaccounted", "unaccounted memory", "the report lacks large parts of memory");
   else
     sheet.last_line("unaccounted", "unaccounted memory", total,
                     memory.oom->has_total_of_zones ? "oom: managed - all lines above"

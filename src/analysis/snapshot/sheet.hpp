@@ -44,6 +44,8 @@ class Sheet {
     lines_[group_].known =
         std::any_of(parts, lines_.end(), [](const BalanceLine& one) { return one.known && one.counted; });
   }
+  // Makes the amount of the group unknown, although some of its parts are known.
+  void unknown_group() { lines_[group_].known = false; }
   // Adds a remark whose amount is unknown.
   void unknown_remark(std::string id, std::string label, std::string source) {
     lines_.push_back(part_of_group(std::move(id), std::move(label), 0, std::move(source)));

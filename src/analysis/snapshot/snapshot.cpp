@@ -133,9 +133,9 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
   const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
   if (memory.oom)
-    return has("MemFree") || has("Active(anon)")
+    return !memory.meminfo.empty() || !memory.zones.empty()
                ? std::nullopt
-               : std::optional<std::string>("The report in the kernel's log has neither free nor used memory");
+               : std::optional<std::string>("The report in the kernel's log has no numbers of memory");
   if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
   for (const std::string_view line : kLines)
     if (!has(line))

@@ -182,6 +182,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   std::uint64_t all_managed = 0;
   std::uint64_t all_free = 0;
   std::uint64_t all_on_cpus = 0;
+  bool knows_managed = true;
   bool knows_cpu_lists = true;
   for (const MemoryZone& zone : memory.zones) {
     std::uint64_t in_blocks = 0;
@@ -195,6 +196,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
     const std::uint64_t free = find_number(zone.values, "free").value_or(in_blocks);
     if (managed.value_or(0) == 0 && free == 0 && zone.cpu_list_pages.value_or(0) == 0) continue;
     all_managed += managed.value_or(0);
+    knows_managed = knows_managed && managed;
     all_free += free;
     all_on_cpus += zone.cpu_list_pages.value_or(0);
     knows_cpu_lists = knows_cpu_lists && zone.cpu_list_pages.has_value();
@@ -202,17 +204,21 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
                            in_bytes(free), zone.cpu_list_pages ? in_bytes(*zone.cpu_list_pages) : "-", largest_block}});
   }
   if (table.rows.empty()) return {};
-  table.rows.push_back({{"total", all_managed == 0 ? "-" : in_bytes(all_managed), in_bytes(all_free),
+  table.rows.push_back({{"total", knows_managed ? in_bytes(all_managed) : "-", in_bytes(all_free),
                          knows_cpu_lists ? in_bytes(all_on_cpus) : "-", ""}});
   table.rows.back().aside = true;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
   // Some kernels in virtual machines count free memory that is not in any zone.
   constexpr std::uint64_t kMuch = 64 << 20;
-  const std::uint64_t in_meminfo = number_or_0(memory.meminfo, "MemFree") + all_on_cpus * memory.page_size;
-  if (in_meminfo > in_zones + kMuch)
-    remark +=
-        fmt::format("; meminfo counts {} more, which is not in any zone.", say_bytes(in_meminfo - in_zones, style));
+  const auto counted = find_number(memory.meminfo, "MemFree");
+  const std::uint64_t in_meminfo = counted.value_or(0) + all_on_cpus * memory.page_size;
+  if (!counted)
+    remark += ".";
+  else if (in_meminfo > in_zones + kMuch)
+    remark += fmt::format("; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo",
+                          say_bytes(in_meminfo - in_zones, style),
+                          memory.oom ? "in zones that are not shown" : "which is not in any zone");
   else
     remark += ". This is \"free\" above, except for changes while the files were read.";
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);

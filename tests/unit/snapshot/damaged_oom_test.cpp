@@ -127,6 +127,64 @@ TEST(CutReports, AListOfFreeBlocksWithoutItsEndIsUnknown) {
   EXPECT_TRUE(notes(wrong, "does not add up"));
 }
 
+// The buffer of the kernel's log is limited, so the first lines of a report may be lost.
+TEST(CutReports, TheFirstLinesMayBeLost) {
+  const std::string end = std::string(kFirstZone) + kSecondZone + kEnd;
+  const OomReport late = only_report(
+      "6kB high:20kB present:4kB\n mapped:5 shmem:4 pagetables:7\n"
+      " free:6000 free_pcp:30 free_cma:0\n" +
+      end);
+  EXPECT_TRUE(late.starts_late);
+  EXPECT_TRUE(notes(late, "lacks the first lines"));
+  SnapshotResult found = stock_of(late);
+  EXPECT_EQ(found.total, 19840u * 4096);
+  EXPECT_EQ(line_of(found, "free.buddy"), 6000 * 4096);
+  EXPECT_EQ(line_of(found, "page-tables.processes"), 7 * 4096);
+  EXPECT_EQ(line_of(found, "slab"), std::nullopt);
+  EXPECT_EQ(line_of(found, "unaccounted"), std::nullopt) << "slab and user memory are not known";
+  // Zones alone show no sums, because there may be more zones.
+  found = stock_of(only_report(kSecondZone));
+  EXPECT_EQ(found.total, 0u);
+  EXPECT_EQ(line_of(found, "free"), std::nullopt);
+  EXPECT_EQ(found.memory.zones.size(), 1u);
+  EXPECT_TRUE(std::ranges::all_of(found.health, [](const auto& check) { return check.health == Health::unknown; }));
+  // The end of a report has the total.
+  EXPECT_EQ(stock_of(only_report(std::string("Node 0 hugepages_total=2 hugepages_free=0 hugepages_surp=0 "
+                                             "hugepages_size=2048kB\n") +
+                                 kEnd))
+                .total,
+            19840u * 4096);
+}
+
+TEST(CutReports, AWholeReportIsPreferredToOneWithoutItsFirstLines) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  const std::string late = std::string(kSecondZone) + kEnd;
+  const Copies copies = copies_in_file("log", bytes_of(whole + "Killed process 7 (a) total-vm:1kB\n" + late));
+  ASSERT_EQ(copies.reports.size(), 1u);
+  EXPECT_EQ(copies.unusable_reports, 1u);
+  EXPECT_NE(text_of(copies.reports[0], "meminfo").find("Active(anon)"), std::string_view::npos);
+  EXPECT_EQ(copies_in_file("log", bytes_of(late)).reports.size(), 1u);
+}
+
+// Other messages may contain names of counters.
+TEST(CutReports, OtherMessagesStartNoReport) {
+  for (const char* const log :
+       {"[ 1.0] foo: free:5 min:3\n", "[ 1.0] low:1 high:2 min:3\n", "[ 1.0] free: 12 kB\n",
+        "[ 1.0] x free:7kB min:3kB\n",
+        "[ 1.0] Memory cgroup stats: cache:4KB rss:8KB inactive_anon:4KB active_anon:8KB\n", "100 pages RAM\n"})
+    EXPECT_TRUE(oom_reports(log).empty()) << log;
+}
+
+// The kernel prints its release after the report if it panics.
+TEST(CutReports, TheReleaseMayBeInOtherMessages) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  EXPECT_EQ(stock_of(only_report("Linux version 5.4.51-x (me@there)\n" + whole)).memory.release, "5.4.51-x");
+  EXPECT_EQ(
+      stock_of(only_report(whole + "Kernel panic - not syncing\nCPU: 4 PID: 1 Comm: init Tainted: G O 5.4.51-x #1\n"))
+          .memory.release,
+      "5.4.51-x");
+}
+
 TEST(CutReports, RowsOfTasksAreCounted) {
   const OomReport report =
       only_report(std::string(kBegin) + kEnd +
