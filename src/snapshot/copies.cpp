@@ -338,31 +338,80 @@ void take_log_file(const std::string& path, const std::string& whole, Finder& fi
     finder.take_log(path, as_text(file.bytes()));
 }
 
-// Reads the members of an archive. If a compressed log is cut off, reads what was written before.
-void take_archive(const std::string& path, Bytes bytes, Finder& finder) {
-  const ArchiveLimits limits;
-  std::string damage;
-  std::string cut;
-  bool has_member = false;
-  const auto take = [&](std::string_view member, std::string&& text) {
-    has_member = true;
-    if (text.size() == limits.bytes_of_a_member && (member.empty() || is_log(member)))
-      cut = fmt::format("only the first {} of {} were read", humane_bytes(text.size()), member.empty() ? path : member);
-    finder.take(member, std::move(text));
-  };
-  try {
-    damage = each_member(path, bytes, limits, Finder::wants, take);
-  } catch (const Error& error) {
-    if (!is_gzip(bytes)) throw;
-    damage = error.what();
+// Reads archives. Support tools also put archives and compressed logs into an archive.
+class ArchiveReader {
+ public:
+  explicit ArchiveReader(Finder& finder) : finder_(finder) {}
+
+  void take(const std::string& path, Bytes bytes) {
+    std::string damage = read(path, "", bytes, 0);
+    finder_.take_damage(damage.empty() ? std::move(note_) : std::move(damage));
   }
-  if (!damage.empty() && !has_member && is_gzip(bytes)) {
-    const std::string text = intact_part_of_gzip(bytes, kMostOfALog);
-    const Bytes unpacked(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-    if (!is_archive(unpacked)) finder.take_log(path, text);
+
+ private:
+  static constexpr unsigned kMostDepth = 2;
+  static constexpr unsigned kMostArchives = 32;
+
+  static bool is_archive_name(std::string_view path) {
+    constexpr std::array<std::string_view, 6> kEnds = {".tgz", ".txz", ".tbz", ".tbz2", ".zip", ".cpio"};
+    const std::string_view name = file_name(path);
+    return name.find(".tar") != name.npos ||
+           std::ranges::any_of(kEnds, [name](std::string_view end) { return name.ends_with(end); });
   }
-  finder.take_damage(damage.empty() ? std::move(cut) : std::move(damage));
-}
+  static bool wants(std::string_view path) { return Finder::wants(path) || is_archive_name(path); }
+
+  // Reads the members of an archive. `prefix` is the path of the archive in the outer one, with "/" at its end. If a
+  // compressed log is cut off, reads what was written before. Returns why the archive could be read only partly.
+  std::string read(const std::string& path, const std::string& prefix, Bytes bytes, unsigned depth) {
+    constexpr std::size_t kMostOfAnInner = std::size_t{1} << 30;
+    ArchiveLimits limits;
+    if (depth > 0) limits.bytes = limits.unpacked_bytes = kMostOfAnInner;
+    std::string damage;
+    bool has_member = false;
+    const auto take = [&](std::string_view member, std::string&& text) {
+      has_member = true;
+      const std::string whole =
+          member.empty() ? prefix.substr(0, prefix.empty() ? 0 : prefix.size() - 1) : prefix + std::string(member);
+      if (text.size() == limits.bytes_of_a_member && (member.empty() || is_log(member)))
+        add_note(
+            fmt::format("only the first {} of {} were read", humane_bytes(text.size()), whole.empty() ? path : whole));
+      take_member(whole, std::move(text), depth);
+    };
+    try {
+      damage = each_member(path, bytes, limits, wants, take);
+    } catch (const Error& error) {
+      if (!is_gzip(bytes)) throw;
+      damage = error.what();
+    }
+    if (!damage.empty() && !has_member && is_gzip(bytes)) {
+      const std::string text = intact_part_of_gzip(bytes, kMostOfALog);
+      const Bytes unpacked(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+      if (!is_archive(unpacked)) finder_.take_log(path, text);
+    }
+    return damage;
+  }
+
+  void take_member(const std::string& path, std::string&& text, unsigned depth) {
+    const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+    if (!is_archive(bytes)) return finder_.take(path, std::move(text));
+    if (depth == kMostDepth || archives_ == kMostArchives)
+      return add_note(fmt::format("{} inside it was not read: unpack it, and name the folder", path));
+    ++archives_;
+    std::string damage;
+    try {
+      damage = read(path, path + "/", bytes, depth + 1);
+    } catch (const Error& error) {
+      damage = error.what();
+    }
+    if (!damage.empty()) add_note(fmt::format("{} inside it: {}", path, damage));
+  }
+
+  void add_note(const std::string& note) { note_ += (note_.empty() ? "" : "; ") + note; }
+
+  Finder& finder_;
+  std::string note_;       // why parts were not read
+  unsigned archives_ = 0;  // number of archives in the archive
+};
 
 // True for a copy of meminfo, which may follow other lines, such as a date or the command that printed it.
 bool is_meminfo(std::string_view text) {
@@ -378,7 +427,7 @@ bool is_meminfo(std::string_view text) {
 Copies copies_in_file(const std::string& path, Bytes bytes) {
   Finder finder;
   if (is_archive(bytes)) {
-    take_archive(path, bytes, finder);
+    ArchiveReader(finder).take(path, bytes);
     Copies copies = finder.finish(path, "archive");
     for (std::string& file : copies.files)
       if (file.empty()) file = path;

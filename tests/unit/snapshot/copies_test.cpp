@@ -72,6 +72,24 @@ TEST(Copies, MayBeOutsideOfProc) {
   EXPECT_EQ(copies_in_file("sos.tar", bytes_of(other)).uptime_ns, 0u);
 }
 
+TEST(Copies, ArchivesInsideAnArchiveAreRead) {
+  std::string tar = tar_of(tar_member("h/proc/meminfo", kMeminfo) + tar_member("h/proc/uptime", "12.5 1\n"));
+  for (const char* const name : {"sos.tar", "a/sos.tar"}) {
+    tar = tar_of(tar_member("readme", "text") + tar_member(name, tar));
+    const Copies copies = copies_in_file("x.tar", bytes_of(tar));
+    ASSERT_TRUE(copies.state);
+    EXPECT_EQ(copies.uptime_ns, 12'500'000'000u);
+    EXPECT_TRUE(copies.files.front().ends_with("sos.tar/h/proc/meminfo")) << copies.files.front();
+    EXPECT_EQ(copies.damage, "");
+  }
+  // An archive one level deeper is not read. The note names it.
+  tar = tar_of(tar_member("b/sos.tar", tar) + tar_member("proc/meminfo", kMeminfo));
+  const Copies copies = copies_in_file("x.tar", bytes_of(tar));
+  EXPECT_EQ(copies.files, std::vector<std::string>{"proc/meminfo"});
+  EXPECT_NE(copies.damage.find("b/sos.tar/a/sos.tar/sos.tar inside it was not read"), std::string::npos)
+      << copies.damage;
+}
+
 TEST(Copies, PathsThatLeaveTheArchiveAreOnlyNames) {
   const std::string tar = tar_of(tar_member("../../../proc/meminfo", kMeminfo));
   const Copies copies = copies_in_file("x.tar", bytes_of(tar));
