@@ -375,11 +375,17 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("Slab objects by allocating call site (alloc_traces)", "Site", diff.slab_allocations, false,
                       options, style);
   out += changes_text("Pages by allocating stack (page_owner)", "Site", diff.page_owners, true, options, style);
-  for (const SnapshotPart part : diff.not_compared)
-    out += "\n" + hanging("",
-                          fmt::format("Not compared: {}. One snapshot lacks it or has it only in part.",
-                                      describe(part).heading),
-                          style);
+  for (const SnapshotPart part : diff.not_compared) {
+    const bool is_compared_in_part = part == SnapshotPart::allocinfo && !diff.allocinfo.empty();
+    out +=
+        "\n" + hanging("",
+                       is_compared_in_part
+                           ? fmt::format("{}: only those in both snapshots are compared. One snapshot has only some.",
+                                         describe(part).heading)
+                           : fmt::format("Not compared: {}. One snapshot lacks it or has it only in part.",
+                                         describe(part).heading),
+                       style);
+  }
   return out;
 }
 

@@ -294,6 +294,20 @@ TEST(SnapshotsDiff, ValuesOfOnlyOneSnapshotAreNoChange) {
   EXPECT_TRUE(both.not_compared.empty());
 }
 
+// A report in the kernel's log lists only the largest call sites. Others may have been smaller, or not there.
+TEST(SnapshotsDiff, OnlyCallSitesInBothListsAreCompared) {
+  const auto of = [](const char* sites) {
+    StateSample sample{0, 0, {{"meminfo", meminfo(100)}, {"allocinfo", sites}}};
+    sample.texts.emplace_back("missing", "allocinfo\tonly the largest call sites\t\n");
+    return take_stock(parse_snapshot(sample, 4096));
+  };
+  const SnapshotDiff found =
+      diff(of("4096 1 a.c:1 func:one\n512 1 b.c:1 func:two\n"), of("8192 2 a.c:1 func:one\n1024 1 c.c:1 func:three\n"));
+  ASSERT_EQ(found.allocinfo.size(), 1u);
+  EXPECT_EQ(found.allocinfo[0].b, 8192);
+  EXPECT_EQ(found.not_compared, std::vector{SnapshotPart::allocinfo});
+}
+
 TEST(OlderObjectsOfATrace, AreComparedWithTheFirstSample) {
   TraceInfo info;
   info.tables.cache_names = {"", "dentry", "traced", "gone"};
