@@ -147,6 +147,12 @@ Number stack_kb(const OomReport& report) {
   return of_node ? of_node : of_zones(report, "kernel_stack");
 }
 
+// Returns the size of the huge pages of all nodes in kB. The line after these lines shows that none was cut off.
+Number huge_page_kb(const OomReport& report) {
+  const bool has_all = find_line(report, "total pagecache pages") && (has_all_nodes(report) || has_all_zones(report));
+  return has_all ? report.hugetlb_kb : std::nullopt;
+}
+
 Number sum_if_known(Number a, Number b) { return a && b ? Number(*a + *b) : std::nullopt; }
 
 // True for a kernel without CONFIG_SWAP. It prints no line about swap between "total pagecache pages" and "pages RAM".
@@ -197,7 +203,7 @@ std::string meminfo_of(const OomReport& report) {
   add("ShmemHugePages", of_nodes(report, "shmem_thp"));
   add_pages("CmaTotal", find_line(report, "pages cma reserved"));
   add_pages("CmaFree", total("free_cma"));
-  add("Hugetlb", report.hugetlb_kb);
+  add("Hugetlb", huge_page_kb(report));
   add("GPUActive", of_nodes(report, "gpu_active"));
   add("GPUReclaim", of_nodes(report, "gpu_reclaim"));
   return text;

@@ -95,10 +95,14 @@ TEST(CutReports, TheSumOfAllZonesIsTheTotal) {
 
 // If a task may allocate only from some nodes, the kernel shows only these nodes.
 TEST(CutReports, SumsOverSomeNodesAreUnknown) {
-  std::string log = std::string(kBegin) + kFirstZone + kEnd;
+  const std::string huge = "Node 0 hugepages_total=2 hugepages_free=2 hugepages_surp=0 hugepages_size=2048kB\n";
+  std::string log = std::string(kBegin) + kFirstZone + huge + kEnd;
+  EXPECT_EQ(line_of(stock_of(only_report(std::string(kBegin) + kFirstZone + kSecondZone + huge + kEnd)), "hugetlb"),
+            4 << 20);
   log.erase(log.find("Node 1"), log.find("Node 0 DMA") - log.find("Node 1"));
   const SnapshotResult found = stock_of(only_report(log));
   EXPECT_FALSE(line_of(found, "kernel-stacks"));
+  EXPECT_FALSE(line_of(found, "hugetlb"));
   EXPECT_EQ(found.total, 19840u * 4096);
 }
 
