@@ -134,7 +134,8 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   if (is_no_pointer(address, word_bits_)) return address;
-  // Keep the highest 9 of 64 bits, or the highest of 32 bits. They are equal for nearly all kernel memory.
+  // Only the middle bits are permuted. The lowest kSlabBits are kept, and also the highest 9 of 64 bits or the highest
+  // one of 32 bits. The highest bits are equal for nearly all kernel memory.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
   const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
   return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;

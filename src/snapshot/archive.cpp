@@ -42,7 +42,7 @@ std::string reason_of(archive* reader) {
   return reason != nullptr ? reason : "it is damaged";
 }
 
-// Counts the unpacked members and bytes, and throws Error above a limit. A zip archive compresses each member
+// Counts the unpacked members and bytes, and throws Error if they exceed a limit. A zip archive compresses each member
 // separately. So the members may have more bytes than libarchive counts for the unpacked archive.
 class UnpackedBytes {
  public:

@@ -12,7 +12,7 @@ namespace kmt {
 
 struct PrefixedLine {
   LogMessage message;
-  std::optional<std::uint64_t> delta_ns;  // time since the message before, if the line has no other time
+  std::optional<std::uint64_t> delta_ns;  // time since the previous message, if the line has no other time
   bool is_record = false;                 // true: a record of /dev/kmsg; lines with its properties may follow
 };
 

@@ -83,7 +83,7 @@ class Decoded(Case):
     """Compares every event, field, time, task and loss."""
 
     def events_of_text(self, text):
-        """{cpu: [(ns, comm, tid, name, {field: text})]} and {cpu: [(events before, count)]}."""
+        """{cpu: [(ns, comm, tid, name, {field: text})]} and {cpu: [(number of earlier events, count)]}."""
         events, losses = collections.defaultdict(list), collections.defaultdict(list)
         for line in text.splitlines():
             if match := kmem_oracle.LINE.match(line):

@@ -20,8 +20,8 @@ LIMITS = {'seconds': 20, 'megabytes': 512}
 LITTLE, BIG = 'i386', 's390x'  # an architecture of each byte order; the tests count the events of these traces
 
 
-class Sound:
-    """A real trace without its kernel symbols, which would slow the tests down."""
+class UndamagedTrace:
+    """A real trace. Most of its kernel symbols are removed, because they would slow the tests down."""
 
     def __init__(self, kernel=LITTLE):
         self.trace = tracedat.read(data(f'{kernel}/trace.dat'))
@@ -47,10 +47,10 @@ class Sound:
 
 class Damaged(unittest.TestCase):
     def setUp(self):
-        self.sound = Sound()
+        self.sound = UndamagedTrace()
 
     def use(self, kernel):
-        self.sound = Sound(kernel)
+        self.sound = UndamagedTrace(kernel)
 
     def file(self, contents):
         file = tempfile.NamedTemporaryFile(suffix='.dat')
@@ -183,7 +183,7 @@ class Pages(Damaged):
 
     def test_length_of_a_page_exceeds_the_page(self):
         for kernel in (LITTLE, BIG):
-            commit_bytes = Sound(kernel).trace.page_data_offset()[1]
+            commit_bytes = UndamagedTrace(kernel).trace.page_data_offset()[1]
             contents, start = self.edit(kernel, 0, 3, 8, 0x70000, 'Q' if commit_bytes == 8 else 'I')
             self.assert_finding(contents, 'damaged_page', 0, start + 8)
             self.assertGreaterEqual(self.events(contents), self.sound.total() - self.sound.count(0, 3, 4))

@@ -51,7 +51,7 @@ class Flamegraph(Case):
             row.sort()
             for (x, width, _), (following, _, _) in zip(row, row[1:]):
                 self.assertLessEqual(x + width, following + 0.002)
-        by_depth = [rows[y] for y in sorted(rows, reverse='caller-first' not in options)]
+        by_depth = [rows[y] for y in sorted(rows, reverse='icicle' not in options)]
         self.assertEqual([(10, 1200, total)], by_depth[0])
         for above, below in zip(by_depth, by_depth[1:]):  # each frame is inside a frame of the row below it
             for x, width, _ in below:
@@ -81,7 +81,7 @@ class Flamegraph(Case):
         self.assertEqual({f'f{i}' for i in range(2_002, 12_000)} | {'all', '[slab]'}, {name for name, *_ in frames})
 
     def test_icicle(self):
-        self.check(data('amd64-stacks/trace.dat'), '--by', 'caller-first')
+        self.check(data('amd64-stacks/trace.dat'), '--by', 'icicle')
 
     def test_hostile(self):
         path = planted('hostile', 'amd64', hostile=True, stacks=True)

@@ -29,7 +29,7 @@ CHDB_FOLDER = os.environ.get('KMEMTRACE_CHDB', '')
 
 @unittest.skipUnless(clickhouse.PROGRAM, 'there is no clickhouse-server: tools/install-packages.sh test installs it')
 class TwoShards(Reports, Leaks, Loading, Case):
-    """All tests share the servers, because starting them and loading data takes long."""
+    """All tests share the servers, because starting them and loading data takes a long time."""
 
     @classmethod
     def setUpClass(cls):

@@ -97,7 +97,7 @@ struct CallGraph::State {
   bool chooses_by_results = conditions.any_of_results();
   std::vector<Function> functions;
   FlatMap<std::uint32_t> function_ids;  // by address
-  std::vector<Node> nodes = {{}};       // unused: node number 0 means "none"
+  std::vector<Node> nodes = {{}};       // nodes[0] is not used, because number 0 means "none"
   std::vector<std::uint32_t> free_nodes;
   FlatMap<Live> live;  // by number
   ShownCalls shown;

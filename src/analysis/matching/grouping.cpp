@@ -242,7 +242,8 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
   return known->second;
 }
 
-// Rows are separated by process ID and start time, because a process may change its name.
+// Returns the row of the process of an event. Processes are told apart by ID and start time, because names change and
+// IDs are reused.
 std::uint32_t Grouping::process_row(const Event& event) {
   if (interrupt_of(event) != nullptr) return task_of({}, event, false);
   Process process = process_of(event);

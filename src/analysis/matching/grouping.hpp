@@ -209,7 +209,7 @@ class Grouping {
     std::uint32_t subsystem = 0;
   };
   std::vector<KnownOwners> owners_of_code_;  // by the ID of an address
-  std::vector<CodeOwner> owners_;            // each once
+  std::vector<CodeOwner> owners_;            // without duplicates
   std::map<std::pair<std::string, bool>, std::uint32_t> owner_ids_;
   std::optional<SourceDirectories> directories_;
 };

@@ -49,8 +49,8 @@ bool is_certain(const Trend& trend, const LeaksResult& result) {
   return rises_above(trend, result.threshold_bytes_per_s) && trend.evenness >= result.confidence_needed;
 }
 
-// True if live memory reached no new height in the last quarter of the time, although allocations went on: as much is
-// freed as allocated. A leak whose allocations stopped does not count.
+// True if the peak of live memory hardly rose in the last quarter of the time, although allocations continued. Then
+// as much is freed as allocated. False if the allocations stopped.
 bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
   const std::vector<TimeSeriesPoint>& points = row.group.history->series;
   const std::size_t first = axis.bucket_of(row.group.first_ns.value_or(axis.start_ns));

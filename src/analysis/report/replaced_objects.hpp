@@ -42,7 +42,7 @@ class ReplacedObjects {
   // The calls that led to an allocation, as far as the keys of its group or its call site show them.
   struct Calls {
     std::string place;                      // innermost function and offset, after the name of the allocator
-    std::vector<std::uint32_t> companions;  // indexes in `companions_` of these calls, each once
+    std::vector<std::uint32_t> companions;  // indexes into `companions_` for these calls, without duplicates
   };
   // Objects of one cache that replace older ones and that one call allocates. The call is identified by its function,
   // such as "copy_process", or by its caller, such as "alloc_bprm+0xc8". The function may be missing in other stacks,

@@ -134,9 +134,9 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   // shell would not notice that it stopped.
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
-  ::sigaction(SIGTSTP, &ignored, &stop_);
+  ::sigaction(SIGTSTP, &ignored, &original_stop_);
   // The child inherits its thread's signal mask.
-  Signals before{{}, stop_};
+  Signals before{{}, original_stop_};
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before.mask);
   const Ends ends{go.read_end.get(), go.write_end.get(), failed.write_end.get()};
   starter_ = start_thread("the thread that starts the command",
@@ -182,7 +182,8 @@ void HeldCommand::end_starter() {
 void HeldCommand::let_stop() const {
   struct sigaction now {};
   ::sigaction(SIGTSTP, nullptr, &now);
-  if (now.sa_handler == SIG_IGN) ::sigaction(SIGTSTP, &stop_, nullptr);  // if SIGTSTP has another action now, it stays
+  if (now.sa_handler == SIG_IGN)
+    ::sigaction(SIGTSTP, &original_stop_, nullptr);  // if SIGTSTP has another action now, it stays
 }
 
 void HeldCommand::release() {

@@ -42,7 +42,8 @@ class HeldCommand {
 
   std::vector<std::string> arguments_;
   std::latch ended_{1};
-  struct sigaction stop_ {};  // action of SIGTSTP, which is ignored while the command is held
+  // SIGTSTP is ignored while the command is held. This is its action before, which is restored later.
+  struct sigaction original_stop_ {};
   std::thread starter_;
   std::atomic<pid_t> thread_{-1};
   FileDescriptor go_;      // connection to the child; closing it ends a held child

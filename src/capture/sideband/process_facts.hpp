@@ -43,7 +43,7 @@ ProcessMemory memory_of_process(std::uint32_t process, const std::string& proc =
 // Returns the name of a process, such as "bash". Empty if the process has ended.
 std::string name_of_process(std::uint32_t process, const std::string& proc = "/proc");
 
-// Returns the names of the threads of a process, each once, sorted. At most `most` threads are read. Empty if the
+// Returns the different names of the threads of a process, sorted. At most `most` threads are read. Empty if the
 // process has ended.
 std::vector<std::string> thread_names_of(std::uint32_t process, std::size_t most, const std::string& proc = "/proc");
 

@@ -59,8 +59,8 @@ void add_perf_kmem_options(Command& command, PerfKmemFlags& options) {
   command.flag("--live", &options.live, "With --style: show only pages that are live at the end");
   command.flag("--raw-ip", &options.raw_ip, "With --style: show addresses of call sites instead of names");
   command.option("-l,--line", &options.lines, "N",
-                 "With --style: show N rows of the table that the option before -l selects (default: all): --caller -l "
-                 "5 --alloc -l 9",
+                 "With --style: show N rows of the table that the option before -l selects (default: all)\n"
+                 "For example, --caller -l 5 --alloc -l 9 shows 5 call sites and 9 addresses.",
                  {.range = kCounts, .repeats = true});
 }
 

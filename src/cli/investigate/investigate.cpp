@@ -168,7 +168,7 @@ int investigate_live(const InvestigateArguments& options) {
         .hint("kmemtrace investigate --for 30s");
   request.cpu_share = options.cpu / 100;
   request.threshold_bytes_per_s = threshold_of(options);
-  // Handles Ctrl+C from here on, because the first requests to the kernel may take long.
+  // Handles Ctrl+C from here on, because the first requests to the kernel may take a long time.
   std::optional<InterruptGuard> interrupt;
   if (!options.dry_run) interrupt.emplace(SecondSignal::is_ignored);
   const InvestigationPlan plan = plan_investigation(request);

@@ -35,7 +35,7 @@ struct FlamegraphArguments {
 constexpr const char* kFlamegraphFooter = R"(Examples:
   kmemtrace record --stacks --duration 10s && kmemtrace flamegraph -o memory.svg
   kmemtrace flamegraph big.kmt --metric live -o live.svg             memory that was not freed
-  kmemtrace flamegraph big.kmt --by caller-first -o callers.svg      allocating functions above their callers
+  kmemtrace flamegraph big.kmt --by icicle -o callers.svg            allocating functions above their callers
   kmemtrace flamegraph after.kmt --diff before.kmt -o change.svg     growth is red, shrinkage is green
   kmemtrace flamegraph trace.dat --call-paths -o calls.svg           uses calls recorded by ftrace's function_graph
   kmemtrace flamegraph big.kmt --cache dentry --title dentries -o dentries.svg
@@ -98,7 +98,7 @@ std::vector<Side> read_sides(const FlamegraphArguments& options, bool& by_stack)
 int run(const FlamegraphArguments& options) {
   FlamegraphOptions view;
   view.metric = metric_named(options.metric);
-  view.callers_first = options.by == "caller-first";
+  view.callers_first = options.by != "stack";
   view.title = options.title;
   std::vector<std::string> inputs = options.analyse.trace.files;
   if (inputs.empty()) inputs = {default_trace()};
@@ -133,9 +133,10 @@ Command flamegraph_command() {
   add_output_option(command, options->output);
   add_metric_option(command, options->metric, "Set the width of frames (default: allocated)");
   command.option("--by", &options->by, "ORDER",
-                 "Draw stacks upwards (stack), or downwards as an icicle (caller-first) (default: stack)\n"
-                 "An icicle has the allocating function at the top and its callers below.",
-                 {.words = {"stack", "caller-first"}});
+                 "Set the direction of the stacks (default: stack)\n"
+                 "stack: the outermost caller is at the bottom. icicle: the allocating function is at the top, and its "
+                 "callers are below. caller-first: the former name of icicle",
+                 {.words = {"stack", "icicle", "caller-first"}});
   command.option("--diff", &options->base, "BASE",
                  "Compare with the trace BASE: colour growth red and shrinkage green\nWidths show the memory in FILE. "
                  "Frames that only BASE has are not drawn.");

@@ -7,9 +7,9 @@
 
 namespace kmt {
 
-// Sorts the names by the words and numbers in them. Words are in this order: before, start, begin, first, old, then
-// other words, then after, end, last, finish, new. If this does not give a unique order, returns false and changes
-// nothing.
+// Sorts the names by the words and numbers in them. The words "before", "start", "begin", "first" and "old" come first,
+// then other words, then "after", "end", "last", "finish" and "new". If this does not give a unique order, returns
+// false and changes nothing.
 bool sort_by_time_in_names(std::vector<std::string>& names);
 
 }  // namespace kmt

@@ -220,7 +220,8 @@ void FieldDecoder::read_array(const FieldNode& field, bt_field* out) {
   for (std::uint64_t i = 0; i < length; ++i) {
     const std::uint64_t before = in.at();
     read(element, i < kept ? bt_field_array_borrow_element_field_by_index(out, i) : nullptr);
-    // An element that needs no bits is empty, and so are all elements after it. Reading them could take very long.
+    // An element that needs no bits is empty, and so are all elements after it. Reading them could take a very long
+    // time.
     if (in.at() != before || i < kept) continue;
     return;
   }

@@ -79,7 +79,7 @@ struct GraphFunction {
   std::uint64_t address = 0;
   std::string name;               // function name without an offset
   std::uint64_t calls = 0;        // calls whose start is in the trace
-  std::uint64_t selected = 0;     // calls that match all filters, including calls above a limit
+  std::uint64_t selected = 0;     // calls that match all filters, including those that --limit leaves out
   std::uint64_t cut_off = 0;      // calls whose start or end is not in the trace; their duration is unknown
   std::uint64_t lost_events = 0;  // calls during which events were lost
   std::uint64_t timed = 0;        // calls with a known duration; if 0, the next three members are unknown
@@ -94,7 +94,7 @@ struct CallGraphResult {
   TraceSummary trace;
   std::vector<TracedCall> calls;         // the shown calls
   std::vector<GraphStep> steps;          // starts and ends of `calls`, in order
-  std::uint64_t calls_selected = 0;      // number of shown calls and of calls above a limit
+  std::uint64_t calls_selected = 0;      // number of shown calls and of those that --limit leaves out
   std::uint64_t calls_traced = 0;        // number of all calls in the trace
   std::vector<GraphFunction> functions;  // unsorted
   // Memory allocated outside all traced calls; counts as live if it is live at the end of the trace.

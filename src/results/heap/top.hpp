@@ -28,7 +28,7 @@ const TopViewInfo& info_of(TopView view);
 struct TopRow {
   std::string name;
   std::uint32_t process = 0;         // only in rows of processes; 0: an interrupt, or a merged row
-  std::vector<std::string> threads;  // only in rows of processes: the names of its threads now, each once, sorted
+  std::vector<std::string> threads;  // only in rows of processes: the different names of its threads now, sorted
   // Counts in the last interval (`_now`) and since the start. The counts are exact, except in rows of stacks, which are
   // estimated from samples.
   std::uint64_t events_now = 0;

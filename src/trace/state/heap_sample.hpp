@@ -111,7 +111,7 @@ struct DrawnGroup {
   std::string comm;
   // Name of the cache; empty if the event does not contain it, and then all samples have one size.
   std::string cache;
-  std::vector<DrawnSize> sizes;  // each once
+  std::vector<DrawnSize> sizes;  // without duplicates
 };
 
 // A sampled profile as it is stored in a file. Everything else can be computed from it.

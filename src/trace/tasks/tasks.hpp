@@ -18,7 +18,7 @@ struct TraceTasks {
   TaskNameHistory names;                                // from events
   // By task ID: ID of the process; use thread_group() to look it up.
   std::unordered_map<std::int32_t, std::int32_t> thread_groups;
-  TaskLives lives;  // births and moves of tasks; see processes.hpp
+  TaskLives lives;  // when tasks were created, or moved to another cgroup
 };
 
 // Returns the name that events show for the task at this time, otherwise its last name. Returns "<idle>" for task 0,

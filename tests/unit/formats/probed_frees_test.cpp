@@ -95,7 +95,7 @@ TEST_P(ProbedFrees, EachObjectOfABulkFreeIsAnEvent) {
 TEST_P(ProbedFrees, ObjectsAfterTheArrayAreCounted) {
   EXPECT_EQ(addresses_of(record(kBulk, {0x50, 0x900, 7, 1, 2, 3, 4}, "io_kiocb")), (Addresses{1, 2, 3, 4}));
   EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);
-  // Objects without a cache had an event before, when they were passed to kfree_rcu().
+  // Objects without a cache are not counted, because an event of kfree_rcu() has already reported them.
   EXPECT_EQ(addresses_of(record(kBulk, {0x50, 0, 500, 1, 2, 3, 4}, "garbage")), (Addresses{1, 2, 3, 4}));
   EXPECT_EQ(events.front().cache.value, 0u);
   EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);

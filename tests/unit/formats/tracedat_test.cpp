@@ -204,7 +204,7 @@ TEST_P(TraceDatOf, ACpuWithoutItsCountedEventsIsMissing) {
   EXPECT_EQ(read_all(bytes(dat)).info().findings.count_of(Imperfection::missing_cpu), 0u) << "unknown";
 }
 
-// Parsing 30,000 copies of a format would take long, so each format must be parsed only once.
+// Parsing 30,000 copies of a format would take a long time, so each format must be parsed only once.
 TEST_P(TraceDatOf, ARepeatedFormatIsParsedOnce) {
   TraceDat dat = example(GetParam().machine);
   const std::string again = dat.formats.front().second;

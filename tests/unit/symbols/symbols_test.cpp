@@ -132,7 +132,8 @@ TEST(Placement, TranslatesAddressesInItsRanges) {
   EXPECT_FALSE(placement.is_plausible());
 }
 
-// Symbols must only be read if they are needed. The kernel takes long to print them, and some results contain no names.
+// Symbols must only be read if they are needed. The kernel needs a long time to print them, and some results contain no
+// names.
 TEST(Symbols, AreReadOnlyWhenNeeded) {
   const TraceInfo info;  // the trace has no symbols, and no build ID by which they could be found
   const WrapperList none;

@@ -236,7 +236,8 @@ TEST(Conclusion, NamesGrowthThatIsNotConfirmed) {
   EXPECT_EQ(conclude(result).unsure_findings, 0u);
 }
 
-// Samples of 16 KiB each, from `begin` on. At that time, another task allocates half as much in a single step.
+// Returns samples of a task that leaks `bytes_per_s` from `begin` on. At `begin`, another task allocates in one step a
+// quarter of what the first one leaks until 120 s.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");
   seen.mean_bytes = 16 << 10;
