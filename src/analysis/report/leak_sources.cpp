@@ -54,9 +54,10 @@ LeakSource main_source(const LeakRow& row) {
   return {largest.process, 1, 0};
 }
 
-// True if `row` names a cause better than the fastest row so far. Page orders say less than a call site that grows at
-// least half as fast.
+// True if `row` names a cause better than the best row so far: steady growth is before random swings. Page orders say
+// less than a call site that grows at least half as fast.
 bool is_better_name(const LeakRow& row, const LeakRow& fastest, bool by_order) {
+  if (grows_steadily(row) != grows_steadily(fastest)) return grows_steadily(row);
   constexpr double kAsMuch = 0.5;
   const auto weight = [by_order](const LeakRow& one) {
     return judged_trend(one).bytes_per_s * (by_order && one.group.allocator == Allocator::pages ? kAsMuch : 1);
@@ -85,7 +86,10 @@ void find_causes(LeaksResult& result) {
       cause->bytes_per_s += judged_trend(row).bytes_per_s;
       cause->source.bytes += row.group.live_bytes;
     }
-  std::ranges::stable_sort(result.causes, std::greater(), &LeakCause::bytes_per_s);
+  std::ranges::stable_sort(result.causes, [&result](const LeakCause& a, const LeakCause& b) {
+    const bool is_steady = grows_steadily(result.fastest_of(a));
+    return is_steady != grows_steadily(result.fastest_of(b)) ? is_steady : a.bytes_per_s > b.bytes_per_s;
+  });
 }
 
 }  // namespace

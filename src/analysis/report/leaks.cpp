@@ -71,6 +71,23 @@ bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
          static_cast<double>(highest[1] - highest[0]) < kThresholds.stopped_share * usual_rise;
 }
 
+// Returns the number of steps in which the certain part of a group's live bytes rises above the threshold; 0 if it does
+// not rise in steps.
+std::size_t steps_of(const LeakRow& row, const LeaksResult& result, const TimeAxis& axis) {
+  const GroupHistory& history = *row.group.history;
+  const double seconds = static_cast<double>(axis.end_ns - axis.start_ns) / 1e9;
+  // A few large objects are no steps: three programs that start are not a leak.
+  if (row.group.live_allocations < kThresholds.fewest_allocations_in_steps ||
+      static_cast<double>(row.certain_bytes()) <=
+          std::max(result.threshold_bytes_per_s * seconds, kThresholds.least_rise))
+    return 0;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < history.series.size(); ++i)
+    values.push_back(static_cast<double>(history.series[i].live_bytes) -
+                     static_cast<double>(history.doubtful_bytes[i]));
+  return equal_steps(values);
+}
+
 LeakVerdict verdict_of(const LeakRow& row, const LeaksResult& result, const TimeAxis& axis) {
   if (!result.trace.clock_in_ns) return LeakVerdict::no_clock;
   switch (row.trend.growth) {
@@ -136,7 +153,13 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   }
   result.confidence_needed = needed_evenness(result.judged);
   for (LeakTable& table : result.tables)
-    for (LeakRow& row : table.rows) row.verdict = verdict_of(row, result, report.histories->axis);
+    for (LeakRow& row : table.rows) {
+      row.verdict = verdict_of(row, result, report.histories->axis);
+      if (row.verdict == LeakVerdict::no_growth || row.verdict == LeakVerdict::past ||
+          row.verdict == LeakVerdict::unsure)
+        row.steps = steps_of(row, result, report.histories->axis);
+      if (row.steps > 0) row.verdict = LeakVerdict::unsure;
+    }
   find_sources(result);
   return result;
 }

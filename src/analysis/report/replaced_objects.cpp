@@ -9,6 +9,7 @@
 #include "analysis/matching/slab_account.hpp"
 #include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
+#include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
@@ -22,6 +23,7 @@ ReplacedObjects::ReplacedObjects(const HistorySources& from)
     : from_(from), older_by_site_(from.history.older_frees().sites(*from.history.clock())) {
   find_caches_of_sites();
   count_births();
+  find_older_by_size();
 }
 
 std::uint32_t ReplacedObjects::cache_of(std::uint32_t number) const {
@@ -58,13 +60,37 @@ void ReplacedObjects::count_births() {
         ++births_of_origin_[number][third];
         if (allocator != Allocator::slab) return;
         ++births_of_site_[from_.origins[number].call_site.value][third];
-        if (const std::uint32_t cache = cache_of(number); cache != 0) ++births_of_cache_[cache][third];
+        if (const std::uint32_t cache = cache_of(number); cache != 0)
+          ++births_of_cache_[cache][third];
+        else if (from_.origins[number].from_cache)
+          ++births_of_size_[from_.origins[number].bytes_allocated][third];
       });
+}
+
+void ReplacedObjects::find_older_by_size() {
+  if (births_of_size_.empty() || from_.info.recording.samples.empty()) return;
+  const std::vector<std::string>& names = from_.info.tables.cache_names;
+  for (const SlabInfo& info : parse_slabinfo(text_of(from_.info.recording.samples.front(), "slabinfo")).caches) {
+    const auto cache = static_cast<std::uint32_t>(std::ranges::find(names, info.name) - names.begin());
+    if (cache == 0 || cache >= names.size() || births_of_cache_.contains(cache)) continue;
+    const CountByThird older = from_.history.older_frees().of_cache(cache, *from_.history.clock());
+    CountByThird& sum = older_of_size_[info.object_bytes];
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += older[i];
+  }
+}
+
+bool ReplacedObjects::replace_older_of_size(std::uint64_t bytes) const {
+  const auto births = births_of_size_.find(bytes);
+  const auto older = older_of_size_.find(bytes);
+  return births != births_of_size_.end() && older != older_of_size_.end() &&
+         have_same_pace(births->second, older->second);
 }
 
 bool ReplacedObjects::replace_older(std::uint32_t number) {
   const std::uint32_t cache = cache_of(number);
-  const auto key = std::pair(cache, cache == 0 ? from_.origins[number].call_site.value : 0);
+  const Origin& origin = from_.origins[number];
+  const auto key = cache == 0 ? std::tuple(0u, origin.call_site.value, origin.bytes_allocated)
+                              : std::tuple(cache, 0u, std::uint64_t{0});
   const auto [known, is_new] = replaced_.try_emplace(key, false);
   if (is_new) known->second = find_replaced(number);
   return known->second;
@@ -74,7 +100,9 @@ bool ReplacedObjects::find_replaced(std::uint32_t number) const {
   const OlderFrees& older = from_.history.older_frees();
   if (const auto births = births_of_cache_.find(cache_of(number)); births != births_of_cache_.end())
     return keeps_pace(older.of_cache(births->first, *from_.history.clock()), births->second);
-  const CallSiteId site = from_.origins[number].call_site;
+  const Origin& origin = from_.origins[number];
+  if (origin.from_cache && replace_older_of_size(origin.bytes_allocated)) return true;
+  const CallSiteId site = origin.call_site;
   const auto births = births_of_site_.find(site.value);
   return births != births_of_site_.end() && std::ranges::any_of(older_by_site_, [&](const auto& freeing) {
            return have_same_pace(births->second, freeing.second) &&

@@ -2,6 +2,10 @@
 // Finds live objects that take the place of older ones. Objects from before the trace were freed as fast as such
 // objects were allocated, so their number need not grow.
 //
+// In Linux 6.1 to 6.12, events of allocations from a cache lack its name. Such objects are judged by the size of the
+// cache, which samples of slabinfo contain: the objects of this size that were allocated from unknown caches are
+// compared with the older objects of this size that were freed.
+//
 // Some objects have no cache of their own, and their frees do not show their kind: kernel stacks and tables of open
 // files, which copy_process() allocates for each task. They are judged by the objects that the same call allocates from
 // a cache: if older tasks are freed as fast as new ones are born, the number of stacks of the new tasks need not grow
@@ -11,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -53,8 +58,10 @@ class ReplacedObjects {
   };
 
   void find_caches_of_sites();
+  void find_older_by_size();
   void count_births();
   bool find_replaced(std::uint32_t number) const;
+  bool replace_older_of_size(std::uint64_t bytes) const;
   void find_companions();
   std::vector<std::string> frames_of(const Origin& origin) const;  // innermost first; at least one
   Calls calls_of(const Origin& origin) const;
@@ -65,9 +72,13 @@ class ReplacedObjects {
   std::unordered_map<std::uint32_t, std::uint32_t> cache_of_site_;   // CacheId by CallSiteId; 0: unknown
   std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
   std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
-  std::vector<CountByThird> births_of_origin_;                       // by origin, for all allocators
+  // By object size: live objects of unknown caches, and frees of older objects of caches whose allocations are unknown.
+  std::unordered_map<std::uint64_t, CountByThird> births_of_size_;
+  std::unordered_map<std::uint64_t, CountByThird> older_of_size_;
+  std::vector<CountByThird> births_of_origin_;  // by origin, for all allocators
   std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> replaced_;  // key: cache, or 0 and the call site
+  // Key: the cache, or 0 with the call site and the object size.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, bool> replaced_;
 
   bool has_companions_ = false;  // find_companions() was called
   std::vector<Companion> companions_;

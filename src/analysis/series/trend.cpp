@@ -154,6 +154,33 @@ double needed_evenness(std::size_t judged) {
   return 1 - (1 - kThresholds.confidence) / static_cast<double>(std::max<std::size_t>(judged, 1));
 }
 
+std::size_t equal_steps(std::span<const double> values) {
+  if (values.size() < Trend::kFewestValues) return 0;
+  const double rise = values.back() - values.front();
+  const double noise = kThresholds.noise_between_steps * rise;
+  if (rise <= 0) return 0;
+  std::vector<double> steps;
+  std::size_t rising = 0;       // number of intervals that belong to a step
+  std::size_t last_step = 0;    // index of the end of the last step
+  std::size_t longest_gap = 0;  // longest distance between the ends of two steps, or of the first step from the start
+  double level = values.front();
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] < level - noise) return 0;
+    if (values[i] <= level + noise) continue;
+    const double before = level;
+    ++rising;
+    for (; i + 1 < values.size() && values[i + 1] > values[i]; ++i) ++rising;
+    level = values[i];
+    steps.push_back(level - before);
+    longest_gap = std::max(longest_gap, i - last_step);
+    last_step = i;
+  }
+  if (steps.size() < kThresholds.fewest_steps || 2 * rising > values.size()) return 0;
+  const auto [least, most] = std::ranges::minmax(steps);
+  const bool goes_on = values.size() - 1 - last_step <= longest_gap + longest_gap / 2;
+  return goes_on && least >= kThresholds.least_of_largest_step * most ? steps.size() : 0;
+}
+
 bool rises_above(const Trend& trend, double bytes_per_s) {
   return trend.growth == Growth::steady && trend.low > bytes_per_s && trend.late_bytes_per_s > bytes_per_s;
 }

@@ -36,4 +36,8 @@ double needed_evenness(std::size_t judged);
 // True if the trend is steady growth faster than this rate.
 bool rises_above(const Trend& trend, double bytes_per_s);
 
+// Returns the number of steps of a series that rises only in steps of similar size, at least three, and still did in
+// the last part of the time. Returns 0 for other series.
+std::size_t equal_steps(std::span<const double> values);
+
 }  // namespace kmt

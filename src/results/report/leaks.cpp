@@ -63,7 +63,7 @@ constexpr std::array kLeaksColumns = {
                     "main reason for the uncertainty"},
     Column<LeakRow>{"verdict", "Verdict", Unit::text, 1,
                     [](const LeakRow& row) { return Cell{describe(row.verdict).id}; },
-                    "verdict on the growth; the most certain growth first, then the fastest"},
+                    "verdict on the growth; the most certain growth first, then steady growth, then the fastest"},
 };
 
 constexpr std::array<LeakVerdictText, 9> kVerdicts = {
@@ -73,10 +73,29 @@ constexpr std::array<LeakVerdictText, 9> kVerdicts = {
      {"past", "the group grew, but hardly in the second half of the time"},
      {"explained",
       "the group grows as expected: reclaimable memory, page tables, slab pages or memory of tracing tools"},
-     {"unsure", "the group grows, but perhaps not above the threshold"},
+     {"unsure", "the group grows, but perhaps not above the threshold, or only in a few steps"},
      {"uneven", "the group grows above the threshold, but with this number of groups that could be chance"},
      {"uncertain", "the group grows above the threshold, but the growing memory may already be freed"},
      {"certain", "the group grows above the threshold, even if only certainly live memory counts"}}};
+
+// True if a part of the recording is missing. Lost events alone do not count: a trace in which nothing grows despite a
+// few lost frees has no growth.
+bool lacks_part(const LeaksResult& result) {
+  return std::ranges::any_of(result.incomplete, [](Imperfection kind) {
+    return kind != Imperfection::lost_events && kind != Imperfection::unknown_loss;
+  });
+}
+
+// True if memory grows whose frees may be missing in the trace.
+bool growth_may_be_missing_events(const LeaksResult& result) {
+  return std::ranges::any_of(result.tables, [](const LeakTable& table) {
+    return std::ranges::any_of(table.rows, [](const LeakRow& row) {
+      return row.verdict == LeakVerdict::uncertain &&
+             (row.main_doubt == Doubt::lost_stretch || row.main_doubt == Doubt::incomplete_trace ||
+              row.main_doubt == Doubt::frees_not_recorded);
+    });
+  });
+}
 
 }  // namespace
 
@@ -89,9 +108,10 @@ std::string_view id_of(LeaksUnclear unclear) {
     case LeaksUnclear::no_clock: return "no-clock";
     case LeaksUnclear::too_short: return "too-short";
     case LeaksUnclear::no_events: return "no-events";
-    case LeaksUnclear::mostly_lost: break;
+    case LeaksUnclear::mostly_lost: return "mostly-lost";
+    case LeaksUnclear::missing_events: break;
   }
-  return "mostly-lost";
+  return "missing-events";
 }
 
 bool LeaksResult::found() const {
@@ -107,7 +127,8 @@ LeaksUnclear LeaksResult::unclear() const {
   if (is_whole && trace.lost_events > events) return LeaksUnclear::mostly_lost;
   if (trace.events == 0) return LeaksUnclear::no_events;
   if (!trace.clock_in_ns) return LeaksUnclear::no_clock;
-  return !tables.empty() && judged == 0 ? LeaksUnclear::too_short : LeaksUnclear::none;
+  if (!tables.empty() && judged == 0) return LeaksUnclear::too_short;
+  return lacks_part(*this) || growth_may_be_missing_events(*this) ? LeaksUnclear::missing_events : LeaksUnclear::none;
 }
 
 std::span<const Column<LeakRow>> leak_columns() { return kLeaksColumns; }
@@ -123,7 +144,7 @@ std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const
     std::vector<const LeakRow*> sorted = sorted_leaks(rows, *find_leak_column("growth"));
     std::ranges::stable_sort(sorted, [](const LeakRow* a, const LeakRow* b) {
       if (a->verdict != b->verdict) return a->verdict > b->verdict;
-      return a->verdict == LeakVerdict::certain && a->certain.bytes_per_s > b->certain.bytes_per_s;
+      return a->verdict >= LeakVerdict::uneven && is_named_before(*a, *b);
     });
     return sorted;
   }

@@ -22,7 +22,7 @@ enum class LeakVerdict : std::uint8_t {
   past,       // grew in the first half of the time, but hardly in the second half
   // Grows, but consists of reclaimable memory, page tables, or pages whose objects are counted too.
   explained,
-  unsure,     // grows, but perhaps not above the threshold
+  unsure,     // grows, but perhaps not above the threshold, or only in a few steps
   uneven,     // grows above the threshold, but in a report with so many groups this could be chance
   uncertain,  // grows above the threshold, but the memory that grows may have been freed
   certain,    // grows above the threshold even without the memory that may have been freed
@@ -41,6 +41,9 @@ enum class LeaksUnclear : std::uint8_t {
   too_short,    // no group could be judged
   no_events,    // the trace has no events, or the filters select none
   mostly_lost,  // the trace lost more events than it has
+  // Events are missing. Either parts of the file are missing too, or memory grows whose frees may be among the missing
+  // events.
+  missing_events,
 };
 std::string_view id_of(LeaksUnclear unclear);
 
@@ -50,6 +53,7 @@ struct LeakRow {
   Trend certain;   // trend without doubtful allocations; these count as freed immediately
   LeakVerdict verdict = LeakVerdict::too_short;
   LiveCount doubtful;
+  std::size_t steps = 0;            // if the verdict is unsure because live bytes rose only in steps: their number
   std::optional<Doubt> main_doubt;  // reason why most of the doubtful bytes may have been freed
   // Returns the median age of live allocations. It may be up to 25 % too high.
   std::uint64_t median_age_ns() const {
@@ -63,6 +67,19 @@ struct LeakRow {
 // Returns the growth to which the verdict refers.
 inline const Trend& judged_trend(const LeakRow& row) {
   return row.verdict == LeakVerdict::certain ? row.certain : row.trend;
+}
+
+// True if the whole confidence interval of the growth is near its estimate. A random walk that happened to rise has a
+// much wider interval.
+inline bool grows_steadily(const LeakRow& row) {
+  const Trend& trend = judged_trend(row);
+  return 2 * trend.low >= trend.bytes_per_s;
+}
+
+// True if `a` is named before `b`: steady growth is before random swings, then the fastest is first.
+inline bool is_named_before(const LeakRow& a, const LeakRow& b) {
+  if (grows_steadily(a) != grows_steadily(b)) return grows_steadily(a);
+  return judged_trend(a).bytes_per_s > judged_trend(b).bytes_per_s;
 }
 
 // A process that holds live memory in groups with the worst verdict.
@@ -122,7 +139,7 @@ struct LeaksResult {
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
   std::vector<LeakSource> sources;  // the same with many processes of one name in one element
-  // All groups with this verdict by their cause, the fastest growth first. Empty if nothing grows.
+  // All groups with this verdict by their cause. Steady growth is first, then the fastest. Empty if nothing grows.
   std::vector<LeakCause> causes;
 
   const LeakRow& fastest_of(const LeakCause& cause) const { return tables[cause.table].rows[cause.row]; }
@@ -134,8 +151,8 @@ struct LeaksResult {
 std::span<const Column<LeakRow>> leak_columns();
 const Column<LeakRow>* find_leak_column(std::string_view key);
 // Returns the rows in descending order of a column; rows without a value are last. Equal rows are sorted by live bytes,
-// then by name. If the column is the verdict, the most certain growth is first, then the fastest growth. For certain
-// growth, only the certain part of the rate counts.
+// then by name. If the column is the verdict, the most certain growth is first, then steady growth, then the fastest.
+// For certain growth, only the certain part of the rate counts.
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by);
 
 }  // namespace kmt

@@ -55,6 +55,15 @@ struct Thresholds {
   double stopped_part = 0.25;
   double stopped_share = 0.1;
 
+  // Memory that is allocated in bursts rises in steps. Fewer than `fewest_steps`, or fewer than
+  // `fewest_allocations_in_steps` in a group of `leaks`, may be the start of programs. Between
+  // the steps, the value must change by at most the share `noise_between_steps` of the whole rise. The smallest step
+  // must have at least the share `least_of_largest_step` of the largest. Such growth is unsure. Chosen by judgement.
+  std::size_t fewest_steps = 3;
+  std::uint64_t fewest_allocations_in_steps = 60;
+  double noise_between_steps = 0.05;
+  double least_of_largest_step = 0.5;
+
   // The limits from here on are only for `investigate`, which tests thousands of groups within minutes. `leaks` and the
   // fleet also show small groups.
 
@@ -92,6 +101,9 @@ struct Thresholds {
   // quarter.
   std::uint64_t fewest_samples = 5;
   std::uint64_t fewest_if_nearly_all = 3;
+  // Number of samples of a leak that `investigate` finds nearly always. Their number varies by a fifth from one
+  // investigation to the next.
+  double samples_nearly_always_found = 25;
   double even_enough = 0.99;  // excludes memory that was allocated all at once; chosen
   double least_of_rate = 0.25;
 

@@ -139,7 +139,10 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (result.trace.events == 0)
     return out + anomalies + "\n" +
-           hanging("", options.filtered ? kNothingSelected : "Nothing to report: this trace has no events.", style);
+           (options.filtered
+                ? hanging("", kNothingSelected, style)
+                : hanging("", "Nothing to report: this trace has no events.", style) +
+                      hanging("Next: ", "`kmemtrace record --stacks --duration 5m` records events.", style));
   out += "\n" + leaks_verdict(result, style);
   if (result.groups_not_followed > 0)
     out += hanging("",

@@ -43,8 +43,7 @@ LeakRows leaks_with_stacks(const LeaksResult& result, const LeaksOptions& option
       if (options.stacks == StacksShown::all || is_growing(*row)) rows.push_back(row);
   }
   std::ranges::stable_sort(rows, [](const LeakRow* a, const LeakRow* b) {
-    return a->verdict != b->verdict ? a->verdict > b->verdict
-                                    : judged_trend(*a).bytes_per_s > judged_trend(*b).bytes_per_s;
+    return a->verdict != b->verdict ? a->verdict > b->verdict : is_named_before(*a, *b);
   });
   if (options.stacks == StacksShown::growing) rows.resize(std::min(rows.size(), extent.stacks));
   return rows;

@@ -29,7 +29,7 @@ Growing growing(const LeaksResult& result, LeakVerdict verdict) {
     for (const LeakRow& row : table.rows) {
       if (row.verdict != verdict || row.trend.low <= result.threshold_bytes_per_s) continue;
       ++found.groups;
-      if (found.fastest == nullptr || row.trend.bytes_per_s > found.fastest->trend.bytes_per_s) found.fastest = &row;
+      if (found.fastest == nullptr || is_named_before(row, *found.fastest)) found.fastest = &row;
     }
   return found;
 }
@@ -71,6 +71,43 @@ std::string risen_text(const LeaksResult& result, const TextStyle& style) {
                      say_count(groups, style), name, bytes);
 }
 
+// Returns "alloc_pipe_info+0xd7 (slab) by +93.3 KiB/s and 3 other groups".
+std::string and_others(const Growing& found, const LeaksResult& result, const TextStyle& style) {
+  return growth_of(*found.fastest, result, style) +
+         (found.groups == 1 ? "" : fmt::format(" and {}", say_number_of(found.groups - 1, "other group", style)));
+}
+
+// Returns the reason why events are missing, and what may grow.
+std::string missing_events_text(const LeaksResult& result, const TextStyle& style) {
+  std::string why = "events are missing";
+  if (!result.incomplete.empty())
+    why = describe(result.incomplete.front()).sentence;
+  else if (result.trace.lost_events > 0)
+    why = fmt::format("{} were lost", say_number_of(result.trace.lost_events, "event", style));
+  const std::string covered = say_duration(result.axis.end_ns - result.axis.start_ns, style);
+  std::string text = fmt::format("Growth cannot be judged: {}. The trace covers {}.", why, covered);
+  if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
+    text += fmt::format(" {} may grow, but may already be freed.", and_others(uncertain, result, style));
+  return text;
+}
+
+// Returns a sentence about groups that rose in steps; empty if there are none.
+std::string steps_text(const LeaksResult& result, const TextStyle& style) {
+  std::size_t groups = 0;
+  const LeakRow* largest = nullptr;
+  for (const LeakTable& table : result.tables)
+    for (const LeakRow& row : table.rows) {
+      if (row.steps == 0) continue;
+      ++groups;
+      if (largest == nullptr || row.certain_bytes() > largest->certain_bytes()) largest = &row;
+    }
+  if (largest == nullptr) return {};
+  return fmt::format(
+      "Unsure: {} rose by {} in {} steps{}. Watch longer to see whether that goes on.",
+      name_of_leak(*largest, result.by, style), say_bytes(largest->certain_bytes(), style), largest->steps,
+      groups == 1 ? "" : fmt::format(", and {} in steps too", say_number_of(groups - 1, "other group", style)));
+}
+
 // Returns the reason why growth cannot be excluded; empty if it can.
 std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
   switch (result.unclear()) {
@@ -79,12 +116,26 @@ std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
     case LeaksUnclear::too_short:
       return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
     case LeaksUnclear::no_events: return "Growth cannot be judged: no events.";
+    case LeaksUnclear::missing_events: return missing_events_text(result, style);
     case LeaksUnclear::mostly_lost: break;
   }
-  return fmt::format(
-      "Growth cannot be judged: {} were lost, and the trace has only {}. Record with larger buffers: `kmemtrace record "
-      "-b 64M`.",
-      say_number_of(result.trace.lost_events, "event", style), say_count(result.events, style));
+  return fmt::format("Growth cannot be judged: {} were lost, and the trace has only {}.",
+                     say_number_of(result.trace.lost_events, "event", style), say_count(result.events, style));
+}
+
+// Returns the command that leads to a trace whose growth can be judged.
+std::string unclear_next_step(const LeaksResult& result) {
+  switch (result.unclear()) {
+    case LeaksUnclear::none: return {};
+    case LeaksUnclear::no_clock:
+      return "`kmemtrace record --stacks --duration 5m` uses a clock that counts nanoseconds.";
+    case LeaksUnclear::too_short: return "`kmemtrace record --stacks --duration 5m` records for long enough.";
+    case LeaksUnclear::no_events: return "`kmemtrace record --stacks --duration 5m` records memory events.";
+    case LeaksUnclear::mostly_lost:
+      return "`kmemtrace record -b 64M --stacks --duration 5m` records with larger buffers.";
+    case LeaksUnclear::missing_events: break;
+  }
+  return fmt::format("`kmemtrace check {}` shows what is missing; then record again.", printable(result.trace.path));
 }
 
 // Describes the growth that has one cause: "alloc_pipe_info+0xd7 (slab) grows for certain by +93.3 KiB/s, […]".
@@ -110,7 +161,7 @@ std::string certain_text(const LeaksResult& result, const TextStyle& style) {
     out += hanging(i == 0 ? "Growth: " : "        ", who + cause_text(cause, result, style), style);
   }
   if (result.causes.size() > shown)
-    out += hanging("        ", fmt::format("{}.", say_number_of(result.causes.size() - shown, "slower cause", style)),
+    out += hanging("        ", fmt::format("{}.", say_number_of(result.causes.size() - shown, "other cause", style)),
                    style);
   return out + hanging("",
                        fmt::format("Memory that lives longer than the trace ({}) looks the same; a longer trace "
@@ -121,22 +172,17 @@ std::string certain_text(const LeaksResult& result, const TextStyle& style) {
 
 // Returns one or two sentences about a trace without certain growth.
 std::string no_growth_text(const LeaksResult& result, const TextStyle& style) {
-  const auto and_others = [&](const Growing& found) {
-    return fmt::format("{}{}", growth_of(*found.fastest, result, style),
-                       found.groups == 1
-                           ? ""
-                           : fmt::format(" and {} more slowly", say_number_of(found.groups - 1, "other group", style)));
-  };
   if (const Growing uncertain = growing(result, LeakVerdict::uncertain); uncertain.groups > 0)
     return fmt::format("No leak found: nothing grows for certain. {} may grow, but may already be freed.",
-                       and_others(uncertain));
+                       and_others(uncertain, result, style));
   if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
     return fmt::format(
         "No leak found: nothing grows for certain. {} may grow, but chance explains that in one of {}. Record a longer "
         "trace.",
-        and_others(uneven), say_number_of(result.judged, "group", style));
+        and_others(uneven, result, style), say_number_of(result.judged, "group", style));
+  if (const std::string steps = steps_text(result, style); !steps.empty()) return "No certain growth. " + steps;
   if (const Growing explained = growing(result, LeakVerdict::explained); explained.groups > 0)
-    return fmt::format("No leak found: all growth is of an expected kind: {}.{}", and_others(explained),
+    return fmt::format("No leak found: all growth is of an expected kind: {}.{}", and_others(explained, result, style),
                        risen_text(result, style));
   if (result.tables.empty()) return "No leak found: nothing that was allocated in the trace is live at its end.";
   return fmt::format("No leak found: no group {}grows by more than {} for certain.{}",
@@ -171,9 +217,11 @@ std::string filter_by_name(const LeaksResult& result) {
   return name.empty() || name.find_first_not_of(kPlain) != std::string::npos ? "" : " --comm " + name;
 }
 
-// Returns the command that shows more about the growing memory. Empty if nothing grows.
+// Returns the command that shows more about the growing memory or that can show slower growth.
 std::string next_step(const LeaksResult& result, const TextStyle& style) {
-  if (!any_is_growing(result)) return {};
+  if (!any_is_growing(result))
+    return hanging("Next: ", "`kmemtrace record --stacks --duration 10m` records for longer and shows slower leaks.",
+                   style);
   return hanging("Next: ",
                  fmt::format("`kmemtrace report {}{} --html page.html` shows the memory over time.",
                              printable(result.trace.path), filter_by_name(result)),
@@ -184,7 +232,8 @@ std::string next_step(const LeaksResult& result, const TextStyle& style) {
 
 std::string leaks_verdict(const LeaksResult& result, const TextStyle& style) {
   if (result.found()) return certain_text(result, style) + next_step(result, style);
-  if (const std::string unclear = unclear_text(result, style); !unclear.empty()) return hanging("", unclear, style);
+  if (const std::string unclear = unclear_text(result, style); !unclear.empty())
+    return hanging("", unclear, style) + who_holds(result, style) + hanging("Next: ", unclear_next_step(result), style);
   return hanging("", no_growth_text(result, style), style) + who_holds(result, style) + next_step(result, style);
 }
 

@@ -54,6 +54,21 @@ TEST(Trend, LinearLeakInNoise) {
   EXPECT_GT(trend.confidence, 0.99);
 }
 
+TEST(Trend, CountsStepsOfSimilarSize) {
+  const auto staircase = [](double i) { return 1000 * std::floor(i / 40); };
+  EXPECT_EQ(equal_steps(series(130, staircase)), 3u);
+  EXPECT_EQ(trend_of(series(130, staircase), kSeconds).growth, Growth::none);
+  RandomNumbers noise(1);
+  EXPECT_EQ(equal_steps(series(130, [&](double i) { return staircase(i) + 5 * noise(); })), 3u);
+  EXPECT_EQ(equal_steps(series(130, [&](double i) { return staircase(i - 3) + 300 * std::min(i, 1.0); })), 0u)
+      << "a first step that is too small";
+  EXPECT_EQ(equal_steps(series(100, staircase)), 0u) << "only two steps";
+  EXPECT_EQ(equal_steps(series(400, [&](double i) { return staircase(std::min(i, 130.0)); })), 0u) << "it stopped";
+  EXPECT_EQ(equal_steps(series(130, [](double i) { return i; })), 0u) << "steady growth";
+  EXPECT_EQ(equal_steps(series(130, [&](double i) { return staircase(i) - (i == 50 ? 900 : 0); })), 0u) << "falls";
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(equal_steps(random_walk(512, noise)), 0u);
+}
+
 TEST(Trend, SlopeOfALineIsExact) {
   for (const std::size_t count : {16u, 17u, 31u, 32u, 100u, 511u}) {
     const Trend trend = trend_of(series(count, [](double i) { return 1e9 + 3 * i; }), kSeconds);

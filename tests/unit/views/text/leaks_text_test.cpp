@@ -117,6 +117,44 @@ TEST_F(LeaksText, WithoutCertainGrowthNoLeakIsFound) {
   expect("No leak found: nothing grows for certain. sock_alloc+0x1 (slab) by +4.9 KiB/s may grow");
 }
 
+TEST_F(LeaksText, AnIncompleteTraceGetsNoVerdict) {
+  add(table(Allocator::slab), "sock_alloc+0x1", LeakVerdict::uncertain, 5000);
+  result.tables.front().rows.front().main_doubt = Doubt::incomplete_trace;
+  result.incomplete = {Imperfection::truncated_file};
+  expect("Growth cannot be judged: the file is shorter than its headers announce. The trace covers 10.000 s.");
+  expect("Next: `kmemtrace check t.kmt` shows what is missing");
+  expect("No leak found", false);
+}
+
+TEST_F(LeaksText, NamesSteadyGrowthBeforeRandomSwings) {
+  LeakTable& slab = table(Allocator::slab);
+  add(slab, "pool+0x1", LeakVerdict::uncertain, 50000);
+  slab.rows.back().trend.low = 5000;
+  add(slab, "leak+0x1", LeakVerdict::uncertain, 6000);
+  expect("nothing grows for certain. leak+0x1 (slab) by +5.9 KiB/s and 1 other group may grow");
+}
+
+TEST_F(LeaksText, GrowthInStepsAsksForALongerTime) {
+  LeakTable& slab = table(Allocator::slab);
+  add(slab, "do_eventfd+0x1", LeakVerdict::unsure, 0);
+  slab.rows.back().steps = 3;
+  expect("No certain growth. Unsure: do_eventfd+0x1 (slab) rose by 1.0 MiB in 3 steps. Watch longer");
+  expect("No leak found", false);
+}
+
+TEST_F(LeaksText, EachVerdictHasANextStep) {
+  expect("Next: `kmemtrace record --stacks --duration 10m`");
+  add(table(Allocator::slab), "sock_alloc+0x1", LeakVerdict::too_short, 0);
+  result.judged = 0;
+  expect("Next: `kmemtrace record --stacks --duration 5m` records for long enough.");
+  result.trace.clock_in_ns = false;
+  expect("Next: `kmemtrace record --stacks --duration 5m` uses a clock");
+  result.trace.lost_events = 2000;
+  expect("Next: `kmemtrace record -b 64M");
+  result.trace.events = 0;
+  expect("Next: `kmemtrace record --stacks --duration 5m` records events.");
+}
+
 TEST_F(LeaksText, BriefReportsHaveAtMost60Lines) {
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     LeakTable& of = table(allocator);
