@@ -85,6 +85,13 @@ State find_stacks(const Judgement& judgement) {
   return stacks && judgement.states[*stacks].bytes_per_s() > 0 ? stacks : std::nullopt;
 }
 
+// Returns the state with the largest rise in steps. A cache says more than the sum of all caches.
+State find_stepped(const States& states) {
+  const auto rose_in_steps = [](const StateGrowth& state) { return state.steps > 0 && !state.is_recorders; };
+  const State cache = find_state(states, [&](const StateGrowth& state) { return state.cache && rose_in_steps(state); });
+  return cache ? cache : find_state(states, rose_in_steps);
+}
+
 std::vector<std::size_t> find_rose_most(const States& states) {
   constexpr std::size_t kMost = 3;
   std::vector<std::size_t> rises;
@@ -196,6 +203,7 @@ Conclusion conclude(const InvestigationResult& result) {
   conclusion.verdict = GrowthVerdict::no_growth;
   add_unsure(judgement.findings, conclusion);
   conclusion.state = find_state(judgement.states, [](const StateGrowth& one) { return one.slow; });
+  conclusion.stepped = find_stepped(judgement.states);
   return conclusion;
 }
 

@@ -105,6 +105,7 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
         state.reclaimable = true;
         state.sure = false;  // growth of reclaimable memory never counts as confirmed
         state.late.reset();
+        state.steps = 0;
       }
   }
 }
@@ -364,6 +365,11 @@ void Judge::add_coverage(Judgement& judgement) const {
     judgement.seen_until_seconds =
         std::max(judgement.seen_until_seconds, evidence_.trace_begin_seconds + evidence_.trace->seconds());
   judgement.sampled = evidence_.samples.has_value();
+  const double visible = judgement.sampled
+                             ? std::max(kThresholds.least_rise, kThresholds.samples_nearly_always_found *
+                                                                    static_cast<double>(evidence_.samples->mean_bytes))
+                             : kThresholds.least_rise;
+  judgement.visible_bytes_per_s = visible / std::max(evidence_.seconds, 1.0);
   if (evidence_.samples) judgement.covered_seconds = evidence_.samples->seconds();
   if (evidence_.trace)
     judgement.covered_seconds +=

@@ -173,6 +173,8 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
     if (series.values.front() == series.values.back() || is_of_a_size(series.name)) continue;
     const Rise rise = rise_of(series.judged, series.seconds_between, threshold, states.size());
     const bool counts = !series.reclaimable && !follows_processes(series.name);
+    const double seconds = series.seconds_between * static_cast<double>(series.values.size() - 1);
+    const bool is_large = rise.bytes >= std::max(kThresholds.least_rise, threshold * seconds);
     grown.push_back({.name = series.name,
                      .cache = series.cache,
                      .first = series.values.front(),
@@ -186,7 +188,8 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
                      .kind = series.kind,
                      .above = counts && rise.above,
                      .slow = counts && rise.slow,
-                     .merged_with = {}});
+                     .merged_with = {},
+                     .steps = counts && is_large && !rise.sure ? equal_steps(series.judged) : 0});
   }
   std::ranges::stable_sort(grown, std::greater(), [](const StateGrowth& one) { return one.last - one.first; });
   return grown;

@@ -128,6 +128,7 @@ struct StateGrowth {
   bool slow = false;                     // certainly grows, but slower than the threshold
   bool is_recorders = false;             // the kernel has allocated this memory for the recording of `investigate`
   std::vector<std::string> merged_with;  // names of other caches that SLUB has merged with this cache
+  std::size_t steps = 0;                 // number of steps, if it rises above the threshold only in steps
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
   // Returns the mean rate from the first to the last value. If there are few values, it is the only rate.
@@ -262,7 +263,9 @@ struct Judgement {
   double seen_until_seconds = 0;  // end of these samples or this recording, since the start of the observation
   double covered_seconds = 0;     // time covered by samples or the recording, without the gap between them
   bool sampled = false;           // true: allocations were sampled
-  bool saw_caches = false;        // true: slabinfo was read often enough for trends
+  // Growth in bytes per second that is nearly always found in this time; slower growth may be missed.
+  double visible_bytes_per_s = 0;
+  bool saw_caches = false;  // true: slabinfo was read often enough for trends
 
   bool found() const;     // true if any growth is confirmed
   bool may_grow() const;  // true if any finding is likely or sure
@@ -321,6 +324,7 @@ struct Conclusion {
   std::optional<std::size_t> steady;
   // The state that decides the verdict if no finding is sure; it may grow more slowly than the threshold.
   State state;
+  State stepped;                    // if the verdict is no_growth: a state that rose in steps
   bool followed_briefly = false;    // allocations were observed only in a part of the time
   State stacks;                     // the state KernelStack, if it grows with the tasks of a finding
   State unexplained;                // a state whose growth exceeds the growth of all sure findings

@@ -95,10 +95,26 @@ std::string other_growth_text(const Conclusion& conclusion, const std::vector<St
   return out;
 }
 
+// Returns a sentence about a kernel counter that rose in steps. Empty if there is none.
+std::string steps_text(const InvestigationResult& result) {
+  if (!result.conclusion.stepped) return {};
+  const StateGrowth& state = result.judgement.states[*result.conclusion.stepped];
+  return fmt::format(" Unsure: {} rose in {} steps, {}. A longer investigation can decide.", name_in_words(state),
+                     state.steps, from_to(state));
+}
+
+// Returns a sentence about growth that is too slow for this time. Empty if all growth above the threshold is found.
+std::string visible_text(const InvestigationResult& result) {
+  const Judgement& judgement = result.judgement;
+  if (judgement.visible_bytes_per_s <= judgement.threshold_bytes_per_s) return {};
+  return fmt::format(" In {:.0f} s, growth below {}/s may not show.", result.seconds,
+                     bytes_text(judgement.visible_bytes_per_s));
+}
+
 // Returns a sentence about findings that may be growth. Empty if there are none.
 std::string unsure_text(const InvestigationResult& result) {
   const Conclusion& conclusion = result.conclusion;
-  if (!conclusion.unsure) return {};
+  if (!conclusion.unsure) return steps_text(result);
   const std::size_t more = conclusion.unsure_findings - 1;
   return fmt::format(" Unsure: {}{}. A longer investigation can decide.",
                      cause_words(result.judgement.findings[*conclusion.unsure]),
@@ -121,8 +137,9 @@ std::string no_growth_text(const InvestigationResult& result) {
   if (conclusion.steady)
     return fmt::format("No growth: the kernel's own counters do not grow. As much is freed as allocated here: {}.",
                        cause_words(judgement.findings[*conclusion.steady])) +
-           coverage_text(result);
-  return "No growth: nothing rose more than random allocations and frees can explain." + coverage_text(result);
+           coverage_text(result) + visible_text(result);
+  return "No growth: nothing rose more than random allocations and frees can explain." + coverage_text(result) +
+         visible_text(result);
 }
 
 // Returns the reason why the trace does not show whether anything grows.

@@ -236,6 +236,35 @@ TEST(Conclusion, NamesGrowthThatIsNotConfirmed) {
   EXPECT_EQ(conclude(result).unsure_findings, 0u);
 }
 
+TEST(Conclusion, GrowthInStepsIsUnsure) {
+  InvestigationEvidence evidence = followed_until(120);
+  MemorySeries& filp = evidence.states.emplace_back(MemorySeries{MemorySource::slabinfo_objects, "filp", {}});
+  for (std::uint64_t i = 0; i <= 60; ++i)
+    filp.points.push_back({i * 2'000'000'000, 1e6 + 150'000 * static_cast<double>(i / 18)});
+  const planted::Concluded unsure = planted::concluded(judged(evidence, 120));
+  EXPECT_EQ(unsure.verdict, GrowthVerdict::no_growth);
+  EXPECT_EQ(unsure.words.find("No confirmed growth. Unsure: the slab cache filp rose in 3 steps, from"), 0u)
+      << unsure.words;
+}
+
+// A short watch shows only fast growth, and says so.
+TEST(Conclusion, StatesTheGrowthThatWouldNotShow) {
+  InvestigationEvidence evidence;
+  evidence.seconds = 13;
+  evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
+  evidence.samples = steadily(52, "filp");
+  evidence.samples->mean_bytes = 16 << 10;
+  evidence.samples->groups.clear();
+  evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 26));
+  for (MemorySeriesPoint& point : evidence.states.back().points) point.value = 1e6;
+  const planted::Concluded brief = planted::concluded(judged(evidence, 13));
+  EXPECT_NE(brief.words.find("In 13 s, growth below 30.8 KiB/s may not show."), std::string::npos) << brief.words;
+  evidence.seconds = 3600;
+  evidence.samples->step_seconds = 3600.0 / 52;
+  const planted::Concluded whole = planted::concluded(judged(evidence, 3600));
+  EXPECT_EQ(whole.words.find("may not show"), std::string::npos) << whole.words;
+}
+
 // Returns samples of a task that leaks `bytes_per_s` from `begin` on. At `begin`, another task allocates in one step a
 // quarter of what the first one leaks until 120 s.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
