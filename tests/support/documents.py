@@ -117,7 +117,7 @@ def masked_differences(shown, printed):
     lines = iter([masked(line) for line in printed.split('\n')])
     for line in shown:
         begin, elided, _ = line.partition(ELISION)
-        wanted = masked(begin)
+        wanted = masked(begin.rstrip())
         if wanted and not any(line.startswith(wanted) if elided else line == wanted for line in lines):
             return f'{line}\n  as: {wanted}'
     return None
