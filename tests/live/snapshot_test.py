@@ -4,6 +4,7 @@
 directly from the page allocator appears in the correct line, and disappears when freed."""
 import ctypes
 import fcntl
+import functools
 import json
 import mmap
 import os
@@ -69,10 +70,24 @@ def copy_slab_folder(to):
                 copy.write(contents)
 
 
+def beside_other_processes(check):
+    """Calls `check` again if it fails, up to three times in all. Other processes use and free memory meanwhile."""
+    @functools.wraps(check)
+    def repeated(*arguments):
+        for _ in range(2):
+            try:
+                return check(*arguments)
+            except AssertionError:
+                time.sleep(1)
+        return check(*arguments)
+    return repeated
+
+
 @unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
 class Snapshot(unittest.TestCase):
     SLACK = 4 * MIB  # allowance for other activity
 
+    @beside_other_processes
     def assert_taken(self, take, size):
         """Checks that the objects returned by `take` occupy `size` bytes of the page allocator until they are
         closed."""
@@ -216,6 +231,7 @@ class Snapshot(unittest.TestCase):
             return rings
         self.assert_taken(take, 8 * (16384 * 64 + 32768 * 16 + 16384 * 4))
 
+    @beside_other_processes
     def test_counted_memory_is_not_unaccounted(self):
         """Anonymous memory, tmpfs and page tables have separate lines, so they must not appear as unaccounted."""
         before, before_left = snapshot(), unaccounted()
@@ -232,22 +248,20 @@ class Snapshot(unittest.TestCase):
         self.assertAlmostEqual(32 * MIB, line(after, 'user.shmem') - line(before, 'user.shmem'), delta=self.SLACK)
         self.assertAlmostEqual(before_left, after_left, delta=self.SLACK)
 
+    @beside_other_processes
     def test_buffers_of_a_recording_have_a_separate_line(self):
         """The ring buffers must have their own line when compared with a snapshot without a recorder."""
-        unaccounted_changes = []
-        for _ in range(3):  # other processes change the unaccounted memory, but not each time by as much as the buffers
-            with tempfile.TemporaryDirectory() as folder:
-                trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')
-                subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
-                subprocess.run([PROGRAM, 'record', '--backend', 'tracefs', '--buffer', '24M', '-d', '1s', '-o', trace],
-                               check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-                size = 24 * MIB * os.cpu_count()
-                self.assertAlmostEqual(size, line(snapshot(trace), 'recorder'), delta=self.SLACK)
-                done = subprocess.run([PROGRAM, 'diff', alone, trace, '--json'], stdout=subprocess.PIPE, check=True)
+        with tempfile.TemporaryDirectory() as folder:
+            trace, alone = os.path.join(folder, 'trace.kmt'), os.path.join(folder, 'alone.kmt')
+            subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)
+            subprocess.run([PROGRAM, 'record', '--backend', 'tracefs', '--buffer', '24M', '-d', '1s', '-o', trace],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            size = 24 * MIB * os.cpu_count()
+            self.assertAlmostEqual(size, line(snapshot(trace), 'recorder'), delta=self.SLACK)
+            done = subprocess.run([PROGRAM, 'diff', alone, trace, '--json'], stdout=subprocess.PIPE, check=True)
             changed = {one['id']: one['b'] - one['a'] for one in json.loads(done.stdout)['balance']}
             self.assertAlmostEqual(size, changed['recorder'], delta=self.SLACK)
-            unaccounted_changes.append(abs(changed['unaccounted']))
-        self.assertLess(min(unaccounted_changes), size / 2)
+            self.assertLess(abs(changed['unaccounted']), size / 2)
 
     @staticmethod
     def wait_until_larger(path):
