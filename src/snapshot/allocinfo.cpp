@@ -57,10 +57,10 @@ std::optional<Amount> amount_of(std::string_view word, const Format& format) {
   return Amount{value * *factor, !is_whole || *factor != 1, !unit.empty()};
 }
 
-// True for "mm/slub.c:2367".
+// True for "mm/slub.c:2367", but not for a time such as "17:30:37".
 bool is_place(std::string_view word) {
   const std::size_t colon = word.rfind(':');
-  return colon != std::string_view::npos && colon != 0 && !word.starts_with("func:") &&
+  return colon != std::string_view::npos && word.substr(0, colon).find('.') < colon && !word.starts_with("func:") &&
          whole_number(word.substr(colon + 1)).has_value();
 }
 
@@ -84,6 +84,7 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   std::string function;
   std::array<std::optional<Amount>, 2> numbers;  // bytes and calls
   std::size_t count = 0;
+  bool has_more = false;  // a third number before the place: the text has another column, such as that of `cat -n`
   for (Words words(line); !words.empty();) {
     const std::string_view word = words.next();
     const auto amount = count < numbers.size() ? amount_of(word, format) : std::nullopt;
@@ -99,12 +100,13 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
     } else if (word.starts_with('[') && word.ends_with(']') && word.size() > 2) {
       site.of = word.substr(1, word.size() - 2);
     } else if (word != "|") {
+      has_more = has_more || (site.name.empty() && amount_of(word, format).has_value());
       site.approximate = site.approximate || word == "accurate:no";  // the kernel could not count all allocations
       site.others.append(site.others.empty() ? "" : " ").append(word);
     }
   }
-  if (count != numbers.size() || site.name.empty() || numbers[0]->value > static_cast<double>(kMostNumber) ||
-      numbers[1]->value > static_cast<double>(kMostNumber))
+  if (count != numbers.size() || has_more || site.name.empty() ||
+      numbers[0]->value > static_cast<double>(kMostNumber) || numbers[1]->value > static_cast<double>(kMostNumber))
     return std::nullopt;
   if (!function.empty()) site.name.append(" ").append(function);
   if (format.calls_first) std::swap(numbers[0], numbers[1]);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,8 +13,10 @@
 #include "cli/input/reading.hpp"
 #include "cli/report/series.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/say.hpp"
 #include "formats/text/histogram.hpp"
 #include "snapshot/parsers.hpp"
+#include "snapshot/repeated_copy.hpp"
 #include "views/json/histogram.hpp"
 #include "views/text/histogram.hpp"
 
@@ -51,8 +54,10 @@ bool print_histograms(const Command& command, const TraceOptions& files, std::si
   const std::string_view content = as_text(bytes);
   if (!is_histogram && !is_allocinfo(content)) return false;
   refuse_event_options(command, is_histogram ? "a histogram" : "a copy of allocinfo");
+  std::string allocinfo(is_histogram ? std::string_view() : content);
+  if (const std::string why = keep_last_copy("allocinfo", allocinfo); !why.empty()) say("note: {}\n", why);
   const std::vector<Histogram> histograms =
-      is_histogram ? text::read_histograms(bytes) : std::vector{sums_of_allocinfo(content)};
+      is_histogram ? text::read_histograms(bytes) : std::vector{sums_of_allocinfo(allocinfo)};
   print_result(result.json ? json_histograms(path, histograms, limit)
                            : text_histograms(path, histograms, limit, stdout_style(result.style)));
   return true;

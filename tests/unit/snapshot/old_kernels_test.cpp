@@ -155,6 +155,16 @@ TEST(ChangedCopies, AllocinfoMayHaveTheCallsFirst) {
   EXPECT_EQ(site_in(found, "a.c:3 c").bytes, 7u);
 }
 
+// `cat -n` writes the numbers of the lines before them. A loop around `date` and `cat` also leaves times in the text.
+TEST(ChangedCopies, OtherNumbersAreNoAmountsOfAllocinfo) {
+  const SnapshotResult found = stock_of_sites(
+      "     3\t 8192 2 a.c:1 func:a\nSat Nov 28 17:00:00 UTC 2026\n 17:30:37 up 3 days, load average: 0.01, 0.02\n"
+      "4096 1 a.c:2 func:b\n");
+  ASSERT_EQ(found.memory.allocinfo.size(), 1u);
+  EXPECT_EQ(site_in(found, "a.c:2 b").bytes, 4096u);
+  EXPECT_EQ(found.memory.unknown_lines, 3u);
+}
+
 // numfmt --to=si writes "k"; numfmt --to=iec writes "K".
 TEST(ChangedCopies, AllocinfoMayHaveDecimalUnits) {
   EXPECT_EQ(site_in(stock_of_sites("33.6M 8192 a.c:1 func:a\n13k 3 a.c:2 func:b\n"), "a.c:1 a").bytes, 33600000u);
