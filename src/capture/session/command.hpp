@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The command to trace. Its process starts immediately, but executes the command only when tracing is on. Until then it
-// shares the recorder's memory (with vfork, in a thread that waits): freeing a copy would be traced as the command's
-// work.
+// shares the recorder's memory, because a waiting thread started it with vfork. After a fork, the command would first
+// free its copy of this memory, and the trace would show that as work of the command.
 #pragma once
 
 #include <atomic>

@@ -124,8 +124,8 @@ double whole_seconds_of_an_event(bool stacks) {
   return (stacks ? 2 : 1) * (seconds_of_an_event(stacks) + kSecondsOfReading + kSecondsOfAnalysing);
 }
 
-// The minimum is the CPU time that corresponds to 1 % of two CPUs for two minutes. A shorter run also needs this CPU
-// time, because it must observe as much growth.
+// Returns the CPU time that an investigation may use. It is at least 1 % of two CPUs for two minutes, because a short
+// run needs as many samples as a long one.
 double most_cpu_seconds(const LiveInvestigation& request) {
   return std::max(request.cpu_share * request.seconds * cpus_online(), 3 * kFixedSeconds);
 }

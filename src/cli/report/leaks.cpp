@@ -63,8 +63,8 @@ Verdicts:{}
 
 An allocation is uncertain if its free may be missing. This is possible if events were lost after the allocation, if the
 trace has gaps, or if the kernel frees such objects on paths without a tracepoint. docs/untraced-paths.md lists these
-untraced paths. Such a free is also detected when the address of a live object is allocated again. Objects that outlive
-the trace look like a leak, so record longer than your objects live.
+untraced paths. If the address of a live object is allocated again, its free was missed, and allocations of its group
+become uncertain. Objects that outlive the trace look like a leak, so record longer than your objects live.
 
 Reports of OOM kills in one or several kernel logs are compared like a series of snapshots.
 For a series of snapshots, the same rules apply to the lines of the balance sheet, slab caches, callers of vmalloc,

@@ -31,7 +31,7 @@ struct SimulateArguments {
   std::vector<std::string> caches;
   std::string goal = "held";
   std::size_t suggest = SuggestionRequest{}.most;
-  std::string slabinfo;  // path of a copy of slabinfo, or of an earlier and a later copy
+  std::string slabinfo;  // "BEFORE" or "BEFORE,AFTER": paths of copies of slabinfo
   SimulationOptions view;
   ResultOptions result;
 };

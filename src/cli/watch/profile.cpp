@@ -101,7 +101,7 @@ std::uint64_t parse_rate(const std::string& text) {
   return bytes;
 }
 
-// The minimum is one second, because the names of the files contain times in seconds.
+// Returns the interval of --every. It is at least one second, because the names of the files contain seconds.
 std::chrono::nanoseconds parse_every(const std::string& text) {
   const std::chrono::nanoseconds every(parse_duration(text));
   if (every < std::chrono::seconds(1)) throw Error("--every must be at least 1s");

@@ -30,7 +30,8 @@ void append_fact(Payload& out, std::string_view name, std::string_view value) {
 template <typename T>
 T number(std::string_view text) {
   const auto value = parse_leading<T>(text);
-  if (!value) throw Error(fmt::format("A fact is not a number: \"{}\"", text.substr(0, 20)));
+  if (!value)
+    throw Error(fmt::format("A value in the description of the trace is not a number: \"{}\"", text.substr(0, 20)));
   return *value;
 }
 

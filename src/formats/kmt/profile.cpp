@@ -64,7 +64,7 @@ Texts facts_of(const DrawnProfile& profile) {
 
 std::uint64_t number(std::string_view text) {
   const auto value = parse_number<std::uint64_t>(text);
-  if (!value) throw Error("A fact of the profile is not a number");
+  if (!value) throw Error("A value in the description of the profile is not a number");
   return *value;
 }
 

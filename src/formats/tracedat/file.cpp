@@ -227,7 +227,9 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
 // each CPU repeat the name.
 std::string checked_name(std::string_view name) {
   constexpr std::size_t kMostBytes = 255;  // NAME_MAX
-  if (name.size() > kMostBytes) throw Error(fmt::format("No ring buffer has a name of {} bytes", name.size()));
+  if (name.size() > kMostBytes)
+    throw Error(fmt::format("The name of a ring buffer is too long: {} bytes, at most {} are possible", name.size(),
+                            kMostBytes));
   return owned(name);
 }
 
