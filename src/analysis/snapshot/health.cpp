@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/snapshot/amounts.hpp"
+
 namespace kmt {
 
 namespace {
@@ -99,7 +101,7 @@ void add_vmalloc_caller(const SnapshotResult& snapshot, Checks& checks) {
   const VmallocCaller* largest = nullptr;
   for (const VmallocCaller& caller : snapshot.memory.vmalloc)
     if (!caller.stacks && (largest == nullptr || caller.pages > largest->pages)) largest = &caller;
-  if (largest == nullptr || !has_whole(snapshot.memory, "vmallocinfo"))
+  if (largest == nullptr || !is_known(SnapshotPart::vmalloc, snapshot))
     return checks.add_share(HealthTopic::vmalloc_caller, Amount());
   checks.add_share(HealthTopic::vmalloc_caller, largest->pages * snapshot.memory.page_size, largest->function);
 }
@@ -111,11 +113,7 @@ void add_sockets(const KernelMemory& memory, Checks& checks) {
 }
 
 void add_dying_cgroups(const SnapshotResult& snapshot, Checks& checks) {
-  const bool has_cgroups = std::ranges::any_of(snapshot.memory.cgroups, [](const CgroupMemory& cgroup) {
-    return find_number(cgroup.values, "nr_dying_descendants").has_value();
-  });
-  if (!has_cgroups || !has_whole(snapshot.memory, "cgroups"))
-    return checks.add(HealthTopic::dying_cgroups, std::nullopt);
+  if (!is_known(SnapshotPart::dying_cgroups, snapshot)) return checks.add(HealthTopic::dying_cgroups, std::nullopt);
   std::uint64_t count = 0;
   for (const DyingCgroups& dying : snapshot.dying_cgroups) count += dying.count;
   checks.add(HealthTopic::dying_cgroups, static_cast<double>(count),
