@@ -242,8 +242,8 @@ std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) 
   return known->second;
 }
 
-// Returns the row of the process of an event. Processes are told apart by ID and start time, because names change and
-// IDs are reused.
+// Returns the row of the process of an event. A process is identified by its ID and start time, because names change
+// and IDs are reused.
 std::uint32_t Grouping::process_row(const Event& event) {
   if (interrupt_of(event) != nullptr) return task_of({}, event, false);
   Process process = process_of(event);

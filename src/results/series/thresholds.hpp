@@ -55,10 +55,10 @@ struct Thresholds {
   double stopped_part = 0.25;
   double stopped_share = 0.1;
 
-  // Memory that is allocated in bursts rises in steps. Fewer than `fewest_steps`, or fewer than
-  // `fewest_allocations_in_steps` in a group of `leaks`, may be the start of programs. Between
-  // the steps, the value must change by at most the share `noise_between_steps` of the whole rise. The smallest step
-  // must have at least the share `least_of_largest_step` of the largest. Such growth is unsure. Chosen by judgement.
+  // Memory that is allocated in bursts rises in steps. Such growth is unsure. It must have at least `fewest_steps`
+  // steps, and a group of `leaks` at least `fewest_allocations_in_steps` live allocations: less may be the start of
+  // programs. Between the steps, the value must change by at most the share `noise_between_steps` of the whole rise.
+  // The smallest step must have at least the share `least_of_largest_step` of the largest. Chosen by judgement.
   std::size_t fewest_steps = 3;
   std::uint64_t fewest_allocations_in_steps = 60;
   double noise_between_steps = 0.05;
