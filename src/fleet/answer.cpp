@@ -121,8 +121,9 @@ Allocator AnswerCells::allocator() {
   const std::string name = text();
   for (const Allocator known : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap})
     if (name_of(known) == name) return known;
-  throw Error(fmt::format("The server has an allocator \"{}\" that this version of kmemtrace does not know",
-                          printable(std::string_view(name).substr(0, kMostShown))));
+  throw Error(fmt::format(
+      "The server has an allocator \"{}\" that this version of kmemtrace does not know: use a newer version",
+      printable(std::string_view(name).substr(0, kMostShown))));
 }
 
 }  // namespace kmt

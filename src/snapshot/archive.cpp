@@ -33,7 +33,9 @@ Archive open_archive(const std::string& path, Bytes bytes) {
     throw Error(fmt::format("The archive cannot be read: {}", archive_error_string(reader.get()))).at({path, {}, {}});
   constexpr int kMostLayers = 3;  // libarchive counts the file itself as one layer, so this allows two compressions
   if (archive_filter_count(reader.get()) > kMostLayers)
-    throw Error(fmt::format("The archive is compressed more than {} times", kMostLayers - 1)).at({path, {}, {}});
+    throw Error(fmt::format("The archive is compressed more than {} times", kMostLayers - 1))
+        .hint("Unpack it, and name the folder")
+        .at({path, {}, {}});
   return reader;
 }
 

@@ -32,7 +32,9 @@ std::string build_id_of(const std::string& file) {
 }
 
 Error of_another_kernel(const std::string& file) {
-  return Error("These are not the types of the running kernel, whose calls will be recorded").at({file, {}, {}});
+  return Error("These are not the types of the running kernel, whose calls will be recorded")
+      .hint("Omit --btf, or name a file of the running kernel")
+      .at({file, {}, {}});
 }
 
 }  // namespace

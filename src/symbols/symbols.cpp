@@ -81,7 +81,9 @@ Symbols::Sources::Sources(const TraceInfo& trace_info, std::string_view kernel_s
   for (const std::string& directory : options.debug_dirs) {
     std::error_code ignored;
     if (std::filesystem::is_directory(directory, ignored)) continue;
-    throw Error("Cannot search for debug info: no such directory").at({directory, {}, {}});
+    throw Error("Cannot search for debug info: no such directory")
+        .hint("Name an existing directory with --debug-dir")
+        .at({directory, {}, {}});
   }
   images[""] = options.vmlinux.empty() ? search("")
                                        : open(options.vmlinux, "", note_in(info.recording.notes, "kernel_build_id"));

@@ -53,7 +53,7 @@ void ObjectStream::State::send_kinds() {
 std::uint32_t ObjectStream::State::take_number(std::uint32_t kind) {
   if (free.empty()) {
     if (kind_of.size() == std::numeric_limits<std::uint32_t>::max() - 1)
-      throw Error("The trace has more live objects than can be numbered: 4,294,967,294");
+      throw Error("The trace has more live objects than can be numbered: 4,294,967,294").hint("Record a shorter time");
     kind_of.push_back(kind);
     return static_cast<std::uint32_t>(kind_of.size() - 1);
   }

@@ -141,7 +141,8 @@ StackLayout stack_layout(const std::string& format, std::string_view in_front) {
     if (field.name == "caller") layout.frames_offset = field.offset;
   }
   if (layout.count_offset == 0 || layout.frames_offset == 0 || layout.frames_offset > 64)
-    throw Error("The format of this kernel's stack records is unknown", ExitCode::unsupported);
+    throw Error("The format of this kernel's stack records is unknown", ExitCode::unsupported)
+        .hint("Record with --backend tracefs");
   return layout;
 }
 

@@ -92,7 +92,9 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
     follow(now, followed);
     followed = now;
   }
-  if (!pids.empty() && followed.empty()) throw Error("All processes to record have ended");
+  if (!pids.empty() && followed.empty())
+    throw Error("All processes to record have ended")
+        .hint("Name running processes with -p, or record the whole machine");
   if (cgroup_.empty()) return;
   follow({idle_task}, {});
   update();

@@ -37,7 +37,8 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
     if (!to) to.emplace(output, anonymised.kernel);
     to->add(anonymised.samples.front());
   }
-  if (!to) throw Error("All snapshots in the file are damaged").at({input, {}, {}});
+  if (!to)
+    throw Error("All snapshots in the file are damaged").hint("Try another copy of the file").at({input, {}, {}});
   to->finish();
   damaged += from.reader()->without_base();
   if (damaged > 0) left_out.push_back(fmt::format("{} damaged snapshots", damaged));

@@ -107,7 +107,8 @@ PseudonymKey key_for(const ConvertArguments& options) {
   constexpr std::size_t kLeastBytes = 16;
   std::error_code code;
   if (!fs::is_regular_file(options.key_file, code))  // the key must be a regular file, because a device may be endless
-    throw Error(fmt::format("The key {} is not a file", printable(options.key_file)));
+    throw Error(fmt::format("The key {} is not a file", printable(options.key_file)))
+        .hint("Make one:  head -c 32 /dev/urandom > KEY");
   const std::string secret = read_file(options.key_file);
   if (secret.size() < kLeastBytes)
     throw Error(
@@ -157,7 +158,7 @@ void write_records(const ConvertArguments& options, Writer&& writer, Findings& f
 bool convert(const ConvertArguments& options) {
   std::error_code code;
   if (!options.from_standard_input() && fs::equivalent(options.input, options.output, code))
-    throw Error("Input and output are the same file");
+    throw Error("Input and output are the same file").hint("Choose another name for the output");
 
   Findings findings;
   const std::string extension = fs::path(options.output).extension();

@@ -120,12 +120,17 @@ void check_output(const std::string& path) {
   if (fs::exists(status)) {
     const FileDescriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (there && ::flock(there.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-      throw Error("Another kmemtrace is writing this file").at({path, {}, {}});
+      throw Error("Another kmemtrace is writing this file").hint("Name another file with -o").at({path, {}, {}});
   }
   const fs::path directory = fs::absolute(path).parent_path();
   if (!fs::is_directory(directory, code))
-    throw Error("The directory of the output does not exist").at({directory, {}, {}});
-  if (!may_access(directory, W_OK)) throw Error("Cannot write to the directory of the output").at({directory, {}, {}});
+    throw Error("The directory of the output does not exist")
+        .hint("Create the directory, or choose another one with -o")
+        .at({directory, {}, {}});
+  if (!may_access(directory, W_OK))
+    throw Error("Cannot write to the directory of the output")
+        .hint("Choose another directory with -o")
+        .at({directory, {}, {}});
 }
 
 void check_backend(const RecordOptions& options) {
@@ -152,7 +157,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   RecordRequest request;
   const std::vector<EventName> available = available_events(tracefs);
   const std::vector<std::string> patterns = split_commas(options.events);
-  if (patterns.empty() && !options.events.empty()) throw Error("-e needs the name of an event");
+  if (patterns.empty() && !options.events.empty())
+    throw Error("-e needs the name of an event").hint("`kmemtrace list events` lists the events");
   request.events =
       options.events.empty() ? default_events(tracefs, available).present : select_events(available, patterns);
   if (request.events.empty())
@@ -184,7 +190,8 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   request.cache_name_offset = cache_name_offset;
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
-  if (options.only_command && !request.pids.empty()) throw Error("-F and -p cannot be combined");
+  if (options.only_command && !request.pids.empty())
+    throw Error("-F and -p cannot be combined").hint("Use -F for the command, or -p for running processes");
   if (!options.duration.empty()) request.duration_ns = parse_duration(options.duration);
   if (request.duration_ns == 0) throw Error("A duration of 0 records nothing");
   if (!options.sample_interval.empty()) {
@@ -212,7 +219,9 @@ std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
     if (options.keep > 0) throw Error("--keep needs --rotate");
     return std::nullopt;
   }
-  if (!options.flight.empty()) throw Error("--rotate and --flight cannot be combined");
+  if (!options.flight.empty())
+    throw Error("--rotate and --flight cannot be combined")
+        .hint("--rotate keeps all events in several files, --flight only the latest events");
   const Amount amount = parse_amount("--rotate", options.rotate);
   kmt_format::Rotation rotation;
   rotation.bytes = amount.bytes;

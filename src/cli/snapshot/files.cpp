@@ -155,7 +155,10 @@ SnapshotFile::SnapshotFile(const std::vector<std::string>& paths) : file_(open(p
     Copies copies = paths.size() == 1 ? load_copies(path) : load_logs(paths);
     notes_ = notes_of(copies);
     reports_ = std::move(copies.reports);
-    if (reports_.empty()) throw Error("The archive has no kernel log with a report of an OOM kill").at({path, {}, {}});
+    if (reports_.empty())
+      throw Error("The archive has no kernel log with a report of an OOM kill")
+          .hint("Name an archive that contains such a log, or the log itself")
+          .at({path, {}, {}});
   } else {
     reader_.emplace(file_);
   }

@@ -159,7 +159,8 @@ std::vector<pid_t> parse_processes(const std::vector<std::string>& values) {
   for (const std::string& part : split_commas(values)) {
     const int pid = parse_number<int>(part).value_or(0);
     if (pid <= 0) throw Error(fmt::format("\"{}\" is not a process ID", part));
-    if (!std::filesystem::exists(fmt::format("/proc/{}", pid))) throw Error(fmt::format("There is no process {}", pid));
+    if (!std::filesystem::exists(fmt::format("/proc/{}", pid)))
+      throw Error(fmt::format("There is no process {}", pid)).hint("`ps -e` lists the processes");
     pids.push_back(pid);
   }
   return pids;

@@ -19,7 +19,8 @@ ResultFile::ResultFile(std::string path, const std::vector<std::string>& inputs)
   if (path_.empty()) return;
   std::error_code code;
   for (const std::string& input : inputs)
-    if (fs::equivalent(input, path_, code)) throw Error("Trace and output are the same file").at({path_, {}, {}});
+    if (fs::equivalent(input, path_, code))
+      throw Error("Trace and output are the same file").hint("Choose another name for the output").at({path_, {}, {}});
   file_.emplace(path_);
 }
 

@@ -187,7 +187,9 @@ void check_options(const ProfileArguments& options) {
   if (!options.output.empty()) check_profile_name(options.output);
   std::error_code code;
   if (!options.continuous.empty() && !fs::is_directory(options.continuous, code))
-    throw Error("The folder of --continuous does not exist").at({options.continuous, {}, {}});
+    throw Error("The folder of --continuous does not exist")
+        .hint("Create the folder first")
+        .at({options.continuous, {}, {}});
   if (options.continuous.empty() || options.keep > 0) return;
   throw Error("--keep must be at least 1");
 }

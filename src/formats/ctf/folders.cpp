@@ -211,7 +211,9 @@ Folders find_folders(const std::string& path) {
   std::sort(folders.missing.begin(), folders.missing.end());
   std::ranges::sort(folders.doubted, {}, &DoubtedStream::path);
   if (folders.traces.empty() && !found.cut_off.empty()) throw no_metadata(found.cut_off);
-  if (folders.traces.empty()) throw Error(fmt::format("{} has no CTF trace in it", printable(path)));
+  if (folders.traces.empty())
+    throw Error(fmt::format("{} has no CTF trace in it", printable(path)))
+        .hint("Name a folder that contains a file named metadata");
 
   // Search outside the trace's own folder, because each file in that folder counts as a stream.
   const fs::path of_trace(folders.traces.front().front());

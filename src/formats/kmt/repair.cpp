@@ -58,7 +58,8 @@ class Planner {
 
   Repair plan() {
     walk();
-    if (kept_bytes_ == kFileHeaderBytes) throw Error("Nothing in the file is intact");
+    if (kept_bytes_ == kFileHeaderBytes)
+      throw Error("Nothing in the file is intact").hint("Try another copy of the file");
     repair_.readable = !description_.kernel.header_page.empty() || (repair_.snapshots > 0 && !repair_.has_trace);
     repair_.lacked_index = !index_;
     repair_.needed = !is_whole();
@@ -178,7 +179,8 @@ void repair_in_place(const std::string& path, std::uint64_t size, const Repair& 
 void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
   struct stat old {};
   const bool exists = ::lstat(path.c_str(), &old) == 0 && !S_ISLNK(old.st_mode);
-  if (exists && !S_ISREG(old.st_mode)) throw Error("The output exists and is not a regular file").at({path, {}, {}});
+  if (exists && !S_ISREG(old.st_mode))
+    throw Error("The output exists and is not a regular file").hint("Name another file with -o").at({path, {}, {}});
 
   NewFile out(path);
   for (const auto& [offset, bytes] : repair.kept) out.write(as_text(file.subspan(offset, bytes)));

@@ -66,7 +66,10 @@ void add_file(const std::string& path, Capture& capture) {
   const auto taken = [&capture](unsigned number) {
     return std::ranges::any_of(capture.files, [number](const CpuFile& file) { return file.cpu == number; });
   };
-  if (cpu_of_name(path) && taken(cpu)) throw Error(fmt::format("Two files belong to cpu {}", cpu)).at({path, {}, {}});
+  if (cpu_of_name(path) && taken(cpu))
+    throw Error(fmt::format("Two files belong to cpu {}", cpu))
+        .hint("Give only the files of one capture")
+        .at({path, {}, {}});
   while (taken(cpu)) ++cpu;
   capture.files.push_back({cpu, map(path)});
 }

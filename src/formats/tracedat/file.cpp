@@ -404,6 +404,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const std::string version = owned(start.c_string());
   if (version != "6" && version != "7")
     throw Error(fmt::format("Cannot read version \"{}\" of trace.dat, only 6 and 7", printable(version)))
+        .hint("Convert it to version 7 with a newer trace-cmd")
         .at({{}, {}, kMagic.size()});
   contents.version = version == "6" ? 6 : 7;
   contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;

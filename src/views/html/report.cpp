@@ -77,7 +77,8 @@ std::string html_report(const std::vector<HtmlTrace>& traces, const std::string&
   const std::string_view page(kmemtrace_html_begin,
                               static_cast<std::size_t>(kmemtrace_html_end - kmemtrace_html_begin));
   const std::size_t at = page.find(kMarker);
-  if (at == std::string_view::npos) throw Error("This program was built without the HTML report's page");
+  if (at == std::string_view::npos)
+    throw Error("This program was built without the HTML report's page: install npm and build it again");
   std::string html(page.substr(0, at));
   html += base64(gzip(compact(data)));
   return html.append(page.substr(at + kMarker.size()));

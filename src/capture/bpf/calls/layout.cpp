@@ -45,7 +45,8 @@ CallLayout::CallLayout(const std::vector<TracedFunction>& functions, const std::
   for (const FormatText& other : others) last = std::max(last, id_of_format(other.text));
   entry_id_ = static_cast<std::uint16_t>(last + 1);
   exit_id_ = static_cast<std::uint16_t>(last + 2);
-  if (exit_id_ < last) throw Error("This kernel has no free event number for calls", ExitCode::unsupported);
+  if (exit_id_ < last)
+    throw Error("This kernel has no free event number for calls", ExitCode::unsupported).hint("Use --backend ftrace");
 }
 
 std::vector<FormatText> CallLayout::formats() const {

@@ -101,7 +101,8 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
   }
   object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
   if (missing.size() == programs.size())
-    throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported);
+    throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
+        .hint("`kmemtrace record` does not need BTF");
   bpf_program__set_autoload(object->progs.follow_fork, !selection.processes.empty());
   bpf_program__set_autoload(object->progs.forget_process, !selection.processes.empty());
 }

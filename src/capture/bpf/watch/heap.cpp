@@ -102,7 +102,9 @@ void HeapWatcher::State::leave_out() {
     program.program = nullptr;
   }
   fill_context_constants(*object->rodata, context_constants(types));
-  if (!any) throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported);
+  if (!any)
+    throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
+        .hint("`kmemtrace record` does not need BTF");
   const bool only_processes = !request.selection.processes.empty();
   bpf_program__set_autoload(object->progs.follow_fork, only_processes);
   bpf_program__set_autoload(object->progs.forget_process, only_processes);
