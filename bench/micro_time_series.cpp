@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kBetweenEvents = 200;  // ns
 
-// Objects are freed 16 events after their allocation. Groups take turns in an order that is not sequential.
+// Measures changes of many time series. Objects are freed 16 events after their allocation. Groups take turns in an
+// order that is not sequential.
 void add_to_time_series(benchmark::State& state) {
   const auto groups = static_cast<std::size_t>(state.range(0));
   std::vector<kmt::TimeSeries> series(groups);

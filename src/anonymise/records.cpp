@@ -286,7 +286,8 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
   }
 }
 
-// The words after the last object are from memory after the kernel's array. They stay zero.
+// Replaces the addresses of the objects with pseudonyms. The words after the last object are from memory after the
+// kernel's array. They stay zero.
 void RecordAnonymiser::rewrite_objects(const Plan& plan, const Field& field, Bytes record) {
   if (!plan.count) return;
   const std::uint64_t count = load_sized(record.data() + plan.count->offset, plan.count->size, order_);

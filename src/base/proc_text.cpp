@@ -54,7 +54,7 @@ std::vector<Mount> parse_mounts(std::string_view text) {
 
 std::vector<Mount> own_mounts() { return parse_mounts(try_read_file("/proc/self/mounts").value_or("")); }
 
-// A line is "NAME SIZE USERS USED-BY STATE ADDRESS".
+// Parses /proc/modules. A line is "NAME SIZE USERS USED-BY STATE ADDRESS".
 std::vector<LoadedModule> parse_modules(std::string_view text) {
   std::vector<LoadedModule> modules;
   each_line(text, [&modules](std::string_view line) {

@@ -23,7 +23,7 @@ class MissedLog {
 
   std::uint64_t total() const { return total_; }  // since begin()
   MissedCounts by_function() const;               // only functions with missed events
-  // May join intervals of one function that are near each other.
+  // Returns the intervals as text. May join intervals of one function that are near each other.
   std::string text() const { return missed_events_text(intervals_); }
 
  private:

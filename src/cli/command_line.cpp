@@ -32,8 +32,8 @@ std::string unmarked(std::string word) {
   return word;
 }
 
-// An empty value is usually an unset shell variable, and must not select everything: --cgroup "$UNSET" would record the
-// whole machine.
+// Returns an error for an empty value. An empty value is usually an unset shell variable, and must not select
+// everything: --cgroup "$UNSET" would record the whole machine.
 std::string refuse_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
 using Check = std::function<std::string(const std::string&)>;

@@ -102,7 +102,8 @@ ServerAddress parse_server(const std::string& url) {
 
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
-// Before the first query, which may take a long time, a short query shows whether the server answers.
+// Sends a query once. Returns the reason for a failure, or nothing. Before the first query, which may take a long time,
+// a short query shows whether the server answers.
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
   constexpr std::chrono::seconds kShort{10};
   std::string failure;

@@ -347,7 +347,8 @@ void FleetExport::end(const StreamEnd& end) {
   state.send_trace(end);
 }
 
-// The number of rows is compared too, because the rows of a day may have been deleted from the server in the meantime.
+// True if the server has all rows of the trace. The number of rows is compared, because the rows of a day may have been
+// deleted from the server in the meantime.
 bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
   ClickHouse server(address);
   const std::string of_trace = "WHERE trace = " + sql_string(trace.id);

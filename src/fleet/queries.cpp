@@ -105,8 +105,8 @@ std::string words_of(const FleetSelection& selection) {
   return out;
 }
 
-// `words` is the selection as text for the user. `traces` is the selection as SQL. `recorded` is SQL for the recorded
-// time of each trace.
+// Returns the summary of the selected traces. `words` is the selection as text for the user. `traces` is the selection
+// as SQL. `recorded` is SQL for the recorded time of each trace.
 FleetSummary summary(ClickHouse& server, const std::string& words, const std::string& traces,
                      const std::string& recorded = "recorded_ns") {
   SqlPlaces places = places_of(server, {}, "1", traces);
@@ -143,8 +143,8 @@ GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   return row;
 }
 
-// If a side of a diff has no allocations of an allocator, this allocator may not have been recorded. So the values of
-// the side are unknown.
+// Makes the values of a side of a diff unknown for each allocator that has no allocations on that side. That allocator
+// may not have been recorded.
 void forget_sides_without_allocations(DiffTable& table) {
   table.knows_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
   table.knows_b = std::ranges::any_of(table.rows, &DiffRow::in_b);

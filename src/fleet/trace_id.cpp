@@ -17,7 +17,7 @@ TraceId::~TraceId() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
 
 void TraceId::add(Bytes bytes) { XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), bytes.data(), bytes.size()); }
 
-// The length is also hashed, so that adding "ab" and "c" differs from adding "a" and "bc".
+// Adds a text to the hash. The length is also hashed, so that adding "ab" and "c" differs from adding "a" and "bc".
 void TraceId::add(std::string_view text) {
   const std::string whole = fmt::format("{}:{}", text.size(), text);
   XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), whole.data(), whole.size());

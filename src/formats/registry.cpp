@@ -120,7 +120,8 @@ Recognised recognise(const TraceFile& given, const OpenOptions& options) {
   return {nullptr, file};
 }
 
-// With --threads or --kcore, perf record writes a folder. Its file `data` contains the trace or the trace's start.
+// Throws Error for a folder that perf record wrote with --threads or --kcore. The file `data` in such a folder contains
+// the trace or the trace's start.
 void refuse_folder_of_perf(const std::string& path) {
   const fs::path folder(path);
   std::error_code code;

@@ -177,7 +177,8 @@ std::string uname_of(const KernelDescription& kernel) {
   return fmt::format("{} {} {} {}", kernel.system_name, kernel.node_name, kernel.release, kernel.machine);
 }
 
-// The text is like "Linux HOST 6.1.0-47-amd64 x86_64". A version may precede the last two words.
+// Sets the names of the machine and its kernel from a text like "Linux HOST 6.1.0-47-amd64 x86_64". A version may
+// precede the last two words.
 void name_machine(std::string_view uname, KernelDescription& kernel) {
   const std::vector<std::string_view> words = split(trim(uname), ' ');
   if (words.size() < 4) return;

@@ -82,7 +82,7 @@ constexpr std::optional<GroupKey> key_of_free(GroupKey key) {
 constexpr bool is_known_when_freed(GroupKey key) { return key == GroupKey::lifetime || key_of_free(key).has_value(); }
 constexpr std::size_t kMostGroupKeys = 6;  // maximum number of keys in one report
 
-// "slab", "percpu", "vmalloc", "pages"
+// returns "slab", "percpu", "vmalloc" or "pages"
 std::string_view name_of(Allocator allocator);
 
 struct CodeAddress {
@@ -121,7 +121,7 @@ struct NotFreed {};
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
                               TaskName, NamedNumber, LifetimeRange, MemoryAddress, NotFreed, CodeOwner>;
 std::string plain_text(const KeyValue& value);
-// Sort order of values: numbers and lifetimes by size, all others by their text, missing values last.
+// True if `a` is sorted before `b`: numbers and lifetimes by size, all others by their text, missing values last.
 bool comes_before(const KeyValue& a, const KeyValue& b);
 
 // The sums of one group. For pages, freed bytes are counted per page frame. An allocation of pages ends when its first

@@ -157,7 +157,7 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
   });
 }
 
-// A record of page_owner has the lines "Page allocated via order 2, mask …" and "PFN …". The frames of the stack
+// Parses page_owner. A record has the lines "Page allocated via order 2, mask …" and "PFN …". The frames of the stack
 // follow, indented.
 void parse_page_owner(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
@@ -175,8 +175,8 @@ void parse_page_owner(std::string_view text, KernelMemory& memory) {
   sites.finish();
 }
 
-// A record of page_owner_stacks has the frames of a stack and the line "nr_base_pages: 16". Before Linux 6.10, this
-// line is "stack_count: 16".
+// Parses page_owner_stacks. A record has the frames of a stack and the line "nr_base_pages: 16". Before Linux 6.10,
+// this line is "stack_count: 16".
 void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
   each_record(text, [&](const std::vector<std::string_view>& lines) {
@@ -194,8 +194,8 @@ void parse_page_owner_stacks(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// A record of kmemleak starts with "unreferenced object 0xffff… (size 32):". Lines about the object and "backtrace:"
-// follow. After "backtrace:", each line is a frame such as "[<address>] do_one+0x12/0x40".
+// Parses kmemleak. A record starts with "unreferenced object 0xffff… (size 32):". Lines about the object and
+// "backtrace:" follow. After "backtrace:", each line is a frame such as "[<address>] do_one+0x12/0x40".
 void parse_kmemleak(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.kmemleak);
   std::vector<std::string_view> stack;

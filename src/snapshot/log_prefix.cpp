@@ -20,7 +20,7 @@ void set_wall_time(LogMessage& message, const LogTime& time) {
   message.has_zone = time.has_zone;
 }
 
-// "T123": the task, "C1": the CPU that printed the message.
+// True for "T123" (a task) and "C1" (a CPU): the task or CPU that printed the message.
 bool is_caller(std::string_view word) {
   return word.size() > 1 && (word.front() == 'T' || word.front() == 'C') && is_digit(word[1]);
 }

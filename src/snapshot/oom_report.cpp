@@ -303,7 +303,7 @@ class ReportReader {
            (is_title && report_.has_memory());
   }
 
-  // The first line of the totals has pages. Lines of nodes and zones have kB.
+  // True for the first line of the totals, which has pages. Lines of nodes and zones have kB.
   static bool is_totals(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == text.npos) return false;
@@ -541,7 +541,8 @@ std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
   return std::nullopt;
 }
 
-// If a report has no lists of free blocks, derives the page size from amounts that it shows both in pages and in kB.
+// Derives the page size from amounts that a report shows both in pages and in kB. Does nothing if the report has lists
+// of free blocks, because these show the page size.
 void derive_page_size(OomReport& report) {
   if (std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); })) return;
   std::uint64_t pages = 0;

@@ -55,7 +55,8 @@ const LogNumbers& of_zone(const std::pair<const std::pair<unsigned, std::string>
 }
 const LogNumbers& of_node(const std::pair<const unsigned, LogNumbers>& node) { return node.second; }
 
-// "pages RAM" is the sum of present pages since Linux 3.11. Before, it may include holes in the address space.
+// True if the report has all zones of the machine. "pages RAM" is the sum of present pages since Linux 3.11. Before, it
+// may include holes in the address space.
 bool has_all_zones(const OomReport& report) {
   Number free = number_of(report.totals, "free");
   if (!free) free = find_line(report, "free pages");  // on Arm before Linux 3.13

@@ -88,9 +88,9 @@ std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMe
   return least > kMostPage ? kUsualPage : std::max(static_cast<std::uint32_t>(std::bit_ceil(least)), kUsualPage);
 }
 
-// meminfo shows some amounts in bytes that vmstat shows in pages, so each quotient is the page size. The amounts may
-// change between reading the two files, so quotients are inexact. Rounds each quotient to a power of two, and returns
-// the median.
+// Returns the page size. meminfo shows some amounts in bytes that vmstat shows in pages, so each quotient is the page
+// size. The amounts may change between reading the two files, so quotients are inexact. Rounds each quotient to a power
+// of two, and returns the median.
 std::uint32_t guessed_page_size(const StateSample& sample, const KernelMemory& memory) {
   constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
                                                                      {"AnonPages", "nr_anon_pages"},

@@ -61,7 +61,8 @@ void parse_recorder(std::string_view text, KernelMemory& memory) {
   parse_numbers(text, "recorder", memory.recorder, memory);
 }
 
-// Lines are like "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": a protocol, followed by pairs of a name and a value.
+// Parses /proc/net/sockstat. Lines are like "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": a protocol, followed by
+// pairs of a name and a value.
 void parse_sockstat(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     Words words(line);
@@ -79,7 +80,7 @@ void parse_sockstat(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// Lines are like "  unit_size           :      1048576" or "Chunk: <- First Chunk". The first chunk is not part of
+// Parses percpu_stats. Lines are like " unit_size : 1048576" or "Chunk: <- First Chunk". The first chunk is not part of
 // MemTotal.
 void parse_percpu_stats(std::string_view text, KernelMemory& memory) {
   bool in_chunks = false;

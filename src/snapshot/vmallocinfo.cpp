@@ -42,8 +42,8 @@ Area area_of(std::string_view rest) {
 
 }  // namespace
 
-// Lines are like "0xADDRESS-0xADDRESS 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4". Instead of a caller, a line
-// may have "vm_map_ram" or "unpurged vm_area". The pages of an "unpurged vm_area" are already free.
+// Parses vmallocinfo. Lines are like "0xADDRESS-0xADDRESS 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4". Instead
+// of a caller, a line may have "vm_map_ram" or "unpurged vm_area". The pages of an "unpurged vm_area" are already free.
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
   // Key: function, as a view of `text`. Value: index in memory.vmalloc.
   std::unordered_map<std::string_view, std::size_t> known;

@@ -64,9 +64,9 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
 
 }  // namespace
 
-// The values of a zone are lines "NAME NUMBER" after the line with the zone's name. In per-CPU lists, each name ends
-// with a colon, and "count:" is the number of pages in the list of one CPU. The first zone of a node also lists values
-// of the whole node, which are ignored.
+// Parses zoneinfo. The values of a zone are lines "NAME NUMBER" after the line with the zone's name. In per-CPU lists,
+// each name ends with a colon, and "count:" is the number of pages in the list of one CPU. The first zone of a node
+// also lists values of the whole node, which are ignored.
 void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
   Zones zones(memory);
   MemoryZone* zone = nullptr;
@@ -103,8 +103,8 @@ void parse_buddyinfo(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// The text has two tables: free blocks by migrate type and order, and page blocks by migrate type. Only the first table
-// is parsed.
+// Parses pagetypeinfo. The text has two tables: free blocks by migrate type and order, and page blocks by migrate type.
+// Only the first table is parsed.
 void parse_pagetypeinfo(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     const std::size_t at = line.find(", type ");

@@ -76,7 +76,8 @@ class TypeCopier {
  private:
   static std::string text(const Btf& from, std::uint32_t offset) { return std::string(from.name(offset)); }
 
-  // libbpf refuses invalid types, but the types of the running kernel should be valid.
+  // Returns the ID of a type that libbpf has added. Throws Error for an invalid type, which the types of the running
+  // kernel should not have.
   static int done(int id) {
     if (id < 0) throw Error("Cannot store the types of the calls: the kernel's types are invalid");
     return id;
@@ -119,8 +120,8 @@ class TypeCopier {
     return id;
   }
 
-  // The target of a pointer is omitted, because otherwise types might refer to themselves. Returns 0 for members that
-  // are not shown.
+  // Copies the type of a member. Omits the target of a pointer, because otherwise types might refer to themselves.
+  // Returns 0 for members that are not shown.
   int member(const Btf& from, std::uint32_t id, unsigned depth) {
     const btf_type* const type = from.strip(id).type;
     if (type == nullptr || btf_is_array(type)) return 0;

@@ -82,7 +82,8 @@ void ElfSymbols::read_segments() {
   }
 }
 
-// A mapping consists of whole pages, so it may start before the segment does.
+// Returns the address that belongs to a file offset. A mapping consists of whole pages, so it may start before the
+// segment does.
 std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
   constexpr std::uint64_t kPage = 0x10000;  // the largest
   for (const Segment& segment : segments_)

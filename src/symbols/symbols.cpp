@@ -41,8 +41,8 @@ std::string_view module_build_id(const TraceInfo& info, std::string_view module)
 // kprobes.
 bool is_module(std::string_view name) { return name != "bpf" && !name.starts_with("__builtin__"); }
 
-// perf does not store the names of generated code in a trace. It reads /tmp/perf-PID.map when it shows the trace. Other
-// recorders store these names.
+// True if perf recorded the trace on this machine. perf does not store the names of generated code in a trace. It reads
+// /tmp/perf-PID.map when it shows the trace. Other recorders store these names.
 bool is_of_perf_and_this_machine(const TraceInfo& info) {
   std::array<char, HOST_NAME_MAX + 1> name{};
   return note_in(info.recording.notes, "recorder").starts_with("perf") &&

@@ -88,8 +88,8 @@ Findings UserSymbols::findings() const {
   return findings_;
 }
 
-// A return address points to the instruction after the call, which may belong to the next function. So 1 is subtracted
-// before the look-up.
+// Returns the name of a frame. A return address points to the instruction after the call, which may belong to the next
+// function. So 1 is subtracted before the look-up.
 UserName UserSymbols::look_up(const UserFrame& frame) {
   Image& of = image(frame.object);
   UserName name{of.name, "", frame.offset, false};
@@ -185,9 +185,9 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
     findings_.add({Imperfection::no_user_symbols, fmt::format("{}: {}", printable(object.path), why)});
 }
 
-// The path is from the trace, which is untrusted, so it may name any file. The file is used only if it has the build ID
-// of the traced file. If this build ID is unknown, the file is used only if it is below the folder that the user names
-// with --symfs.
+// Opens the file of an object. The path is from the trace, which is untrusted, so it may name any file. The file is
+// used only if it has the build ID of the traced file. If this build ID is unknown, the file is used only if it is
+// below the folder that the user names with --symfs.
 std::unique_ptr<ElfSymbols> UserSymbols::try_open(const CodeObject& object, const std::string& path, bool in_symfs,
                                                   std::string& why) {
   FileDescriptor file = open_code(path, in_symfs ? options_.symfs : "");

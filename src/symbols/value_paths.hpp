@@ -18,9 +18,9 @@ struct ResolvedValue {
   std::uint8_t bits = 0;
 };
 
-// `text` is the name of an argument, followed by any number of `->member`, `.member` and `[number]`. If the value is a
-// pointer to single bytes, or an array of single bytes, it is a string. Throws Error. The error has the reason, and
-// lists the members or arguments that exist.
+// Finds a value that `text` names in the types of a function. `text` is the name of an argument, followed by any number
+// of `->member`, `.member` and `[number]`. If the value is a pointer to single bytes, or an array of single bytes, it
+// is a string. Throws Error. The error has the reason, and lists the members or arguments that exist.
 ResolvedValue resolve_value(const Btf& btf, const CallAbi& abi, const std::string& function, const std::string& text);
 
 }  // namespace kmt

@@ -17,7 +17,7 @@ constexpr std::size_t kMostIntervals = 65536;
 
 }  // namespace
 
-// Each line is "FROM TO COUNT" or "FROM TO COUNT FUNCTION".
+// Parses the note about missed events. Each line is "FROM TO COUNT" or "FROM TO COUNT FUNCTION".
 std::vector<MissedEvents> parse_missed_events(std::string_view text) {
   std::vector<MissedEvents> all;
   while (!text.empty() && all.size() < kMostIntervals) {

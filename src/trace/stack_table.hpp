@@ -18,7 +18,7 @@ class StackTable {
   // Returns the user part of a stack: indices into UserCode::frames.
   std::span<const std::uint64_t> user(StackId id) const { return part(stacks_[id.value].user); }
 
-  // The caller must not add a stack twice.
+  // Adds a stack and returns its ID. The caller must not add a stack twice.
   StackId add(std::span<const std::uint64_t> addresses) {
     ++kernel_stacks_;
     return push({append(addresses), {}});

@@ -126,7 +126,7 @@ class Maker {
  private:
   std::uint64_t random_function() { return kText + random_() % kFunctions * kFunctionBytes + 4 * (1 + random_() % 4); }
 
-  // Each stack has the outer frames of an earlier stack and different inner frames.
+  // Makes stacks that each have the outer frames of an earlier stack and different inner frames.
   void make_stacks() {
     for (unsigned i = 0; i < kStacks; ++i) {
       Stack& stack = stacks_.emplace_back();
@@ -160,7 +160,7 @@ class Maker {
     live_.push_back({address, stack.callers.front()});
   }
 
-  // Half of the frees are of objects that were allocated recently.
+  // Frees an object. Half of the freed objects were allocated recently.
   void release(unsigned cpu) {
     const std::size_t recent = std::min<std::size_t>(live_.size(), 16);
     const std::size_t at = random_() % 2 == 0 ? live_.size() - 1 - random_() % recent : random_() % live_.size();

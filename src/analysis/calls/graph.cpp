@@ -278,8 +278,8 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
   if (slot == ShownCalls::kNone && parent != nullptr) shown.hide_inside(parent->slot);
 }
 
-// True if the recorder may have missed calls between these times. The recorder only knows that some calls were missed
-// between two readings of its counters. It does not know their functions. So any missed call counts: it may have
+// True if the recorder may have missed calls between these times. The recorder only knows that calls were missed
+// between two readings of its counters, but not which functions were called. Therefore any missed call may have
 // happened inside this call.
 bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const {
   const auto missed = std::ranges::lower_bound(result.missed, began_ns, {}, &MissedEvents::to_ns);

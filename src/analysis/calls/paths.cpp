@@ -88,7 +88,7 @@ void CallPaths::add_calls(Event& event) {
   if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(event) != nullptr) {
     for (auto call = task->calls.rbegin(); call != task->calls.rend(); ++call) {
       path_.push_back(functions_[call->function].inside);
-      if (call->on_top) break;  // these and all outer calls were interrupted, so they did not cause the allocation
+      if (call->on_top) break;  // this call and all outer calls were interrupted, so they did not cause the allocation
     }
   }
   const std::size_t caller = callers_.caller(path_);

@@ -17,13 +17,13 @@ std::uint64_t task_key(const Event& event) {
   return std::uint64_t{event.tid == 0 ? 1U : 2U} << 32 | event.cpu;
 }
 
-// True if this open call is too old to be the call that ends: events were lost while it ran, and the ending call
-// started after the loss. The measured duration may exclude the time asleep, so a call that slept may look too old.
-// Such a call is then shown in two parts. If the event has a frame address instead of a depth, the call counts as too
-// old after every loss: another call of the function may have used this frame.
+// True if this open call started before lost events, but the ending call started after them. The open call is then too
+// old to be the call that ends. The measured duration may exclude the time asleep, so a call that slept may look too
+// old. Such a call is then shown in two parts. If the event has a frame address instead of a depth, the call counts as
+// too old after every loss: another call of the function may have used this frame.
 bool began_after_loss(const OpenCall& call, const CallEvent& end, const TraceInfo& info) {
   if (end.has(CallFlags::kFrame)) return call.lost_before_ns.has_value();
-  // Allowed difference between the measured duration and the times of the records.
+  // Allowed difference between the measured duration and the times of the records, in nanoseconds.
   constexpr std::uint64_t kSlackNs = 10'000;
   const auto duration = measured_duration(end);
   return call.lost_before_ns && duration && info.clock.in_ns && *duration <= end.time_ns &&
@@ -49,7 +49,8 @@ void touch(TaskCalls& task, std::uint64_t before_ns) {
     if (!call.lost_before_ns) call.lost_before_ns = std::max(before_ns, call.began_ns);
 }
 
-// Stacks of tasks and interrupts are aligned to their size, which is at least 16 KiB on 64-bit machines.
+// True if both addresses are on the same stack. Stacks of tasks and interrupts are aligned to their size, which is at
+// least 16 KiB on 64-bit machines.
 bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
 
 // Returns the interrupt_level() of the code around a call that starts or ends. Some functions add a hardirq to the
@@ -88,7 +89,7 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const CallEvent& entry
 std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const CallEvent& exit,
                                             std::uint32_t function) {
   if (!exit.has(CallFlags::kFrame)) return exit.depth;
-  // Greatest difference of the two frame addresses; on x86 the return address has already been popped.
+  // Maximum difference of the two frame addresses. On x86, the return address has already been popped at the exit.
   constexpr std::uint32_t kReturnBytes = 16;
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
     return call.function == function && call.context == level_around(as_event(exit), call.counts_hardirq) &&

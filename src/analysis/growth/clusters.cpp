@@ -72,7 +72,8 @@ class KnownStacks {
       if (known == stacks_.end()) continue;
       const GrowthGroup& sampled = *known->second;
       group.stack = sampled.stack;
-      // Without a stack, a recording does not show that the interrupt worked for a task.
+      // A recording without a stack does not show that an interrupt worked for a task, but the stack in the samples
+      // does.
       if (group.process == 0 && sampled.process != 0 && std::ranges::any_of(sampled.stack, refills_bpf_memory)) {
         group.task = sampled.task;
         group.process = sampled.process;

@@ -131,8 +131,9 @@ std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& s
   return std::nullopt;
 }
 
-// Without samples, the kernel's counters decide the verdict, and they cover the whole time. If samples ended early,
-// counters do not replace them: in a cache that many tasks use, only samples can show the slow growth of one task.
+// Returns how much of the time the evidence covers. Without samples, the kernel's counters decide the verdict, and they
+// cover the whole time. If samples ended early, counters do not replace them: in a cache that many tasks use, only
+// samples can show the slow growth of one task.
 Coverage coverage_of(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   const bool counters_suffice = !judgement.sampled && judgement.followed > 0;

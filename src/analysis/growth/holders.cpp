@@ -26,7 +26,7 @@ bool is_settled(const std::vector<const GrowthGroup*>& groups) {
   for (const GrowthGroup* const group : groups) steps = std::max(steps, group->live.size());
   const std::vector<double> live = sum_of(groups, steps);
   const auto first = std::ranges::find_if(live, [](double bytes) { return bytes > 0; });
-  if (first == live.end()) return true;  // its memory is from the last, incomplete step
+  if (first == live.end()) return true;  // all memory of the process was allocated in the last, incomplete step
   const auto middle = first + (live.end() - first) / 2;
   return *middle >= kThresholds.settled_share * live.back();
 }

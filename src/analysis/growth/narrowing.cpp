@@ -90,9 +90,9 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
   }
 }
 
-// True if only caches used by tracing itself would be recorded: every tracing instance allocates from them for each
-// event type. A name of one of these caches may stand for several merged caches. So these caches are recorded if other
-// caches are recorded too.
+// True if the recording would contain only caches that tracing itself uses. Every tracing instance allocates from these
+// caches for each event type. If the recording contains other caches too, these caches are recorded as well, because
+// one of their names may stand for several merged caches.
 bool is_of_tracing(const Narrowing& narrowing) {
   return narrowing.sizes.empty() && narrowing.object_sizes.empty() && narrowing.orders.empty() && !narrowing.pages &&
          std::ranges::all_of(narrowing.caches, [](const std::string& cache) {

@@ -19,7 +19,7 @@ namespace kmt {
 
 class SampleGrowth {
  public:
-  // Maximum number of steps in a result; only samples that end very early have less than half as many.
+  // Maximum number of steps in a result. Only results of samples that end very early have less than half as many steps.
   static constexpr std::size_t kSteps = 64;
   // Maximum number of live samples; further samples are only counted.
   static constexpr std::size_t kMostGroups = 200'000;
@@ -29,7 +29,7 @@ class SampleGrowth {
   SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
                std::uint32_t own_process, std::uint64_t page_bytes);
 
-  // Starts the time again. Call this when the BPF programs have been loaded, which may take seconds.
+  // Restarts the observation. Call this when the BPF programs have been loaded, which may take seconds.
   void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);

@@ -21,8 +21,8 @@ constexpr std::string_view kUnknown = "unknown";
 // The names below have the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder, kCgroup };
 
-// Stacks of pages keep the frames of the allocator, because these show what the pages are used for. find_page_owner()
-// removes them later.
+// Returns the functions of a stack. Stacks of pages keep the frames of the allocator, because these show what the pages
+// are used for. find_page_owner() removes them later.
 std::vector<std::string> stack_of(const KeyValue& where, bool of_pages) {
   std::vector<std::string> names;
   if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&where)) {

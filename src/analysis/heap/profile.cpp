@@ -80,8 +80,9 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  // `unseen_bytes` is the weight that one sample of this kind would have; it bounds the error of kinds of memory
-  // without samples. Assumes that an object that was not sampled is at most as large as the largest sampled object.
+  // Returns the estimates for the row. `unseen_bytes` is the weight that one sample of this kind would have; it bounds
+  // the error of kinds of memory without samples. Assumes that an object that was not sampled is at most as large as
+  // the largest sampled object.
   HeapFigures figures(double unseen_bytes = 0) const {
     const double of_objects = std::max(objects.largest(), live_objects.largest());
     const double of_bytes = std::max({bytes.largest(), live_bytes.largest(), unseen_bytes});
@@ -272,7 +273,7 @@ void HeapProfile::begin_interval() {
   replaced_ = 0;
 }
 
-// Merged groups have no cgroup ID.
+// Returns the name of the cgroup of a group, or "others" for merged groups, which have no cgroup ID.
 std::string HeapProfile::cgroup_text(const DrawnGroup& group) const {
   if (group.context != AllocationContext::task) return task_text(group.context, {});
   return group.cgroup == 0 ? kOthers : cgroup_name_(group.cgroup);

@@ -26,7 +26,7 @@ inline FreedBlock part_of(FreedBlock block, std::uint64_t, std::uint64_t count) 
 
 class FreedFrames {
  public:
-  // Up to this number of blocks, no free is forgotten.
+  // Maximum number of blocks that are certainly remembered. If there are more blocks, the oldest ones may be forgotten.
   static constexpr std::size_t kRemembered = std::size_t{1} << 18;
 
   explicit FreedFrames(PageIdentity identity) : identity_(identity) {}

@@ -210,7 +210,7 @@ PageUse Grouping::page_use_of(const Event& event) {
   // The names of flags are known when the first event with flags is decoded.
   if (!page_use_flags_.known()) page_use_flags_ = PageUseFlags(info_.tables.gfp_flags);
   const PageUse by_flags = kmt::page_use_of(page_use_flags_, event.gfp_flags, event.order);
-  // A stack would show slabs and page tables. So with a stack, the flags can only show page cache.
+  // If the event has a stack, the stack already shows slabs and page tables. So the flags can only add page cache.
   return by_flags == PageUse::page_cache || !has_stack ? by_flags : use;
 }
 
@@ -321,7 +321,8 @@ std::uint32_t Grouping::stack_of(const Event& event) {
   return known - 1;
 }
 
-// Code of a module that was loaded twice has two addresses; the first one is used.
+// Returns the ID of the code at a call site. Code of a module that was loaded twice has two addresses; the first one is
+// used.
 std::uint32_t Grouping::code_of(CallSiteId site) {
   if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.tables.call_sites.size());
   std::uint32_t& known = code_of_site_[site.value];
@@ -341,7 +342,7 @@ std::uint32_t Grouping::caller_of(const Event& event) {
   return known - 1;
 }
 
-// Groups by function; `kmemtrace fleet` groups in the same way.
+// Returns the row of the function that allocates. `kmemtrace fleet` groups in the same way.
 std::uint32_t Grouping::function_row(const Event& event) {
   const std::uint32_t code =
       info_.tables.call_sites[event.call_site.value] != 0 ? code_of(event.call_site) : caller_of(event);

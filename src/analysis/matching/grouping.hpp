@@ -60,7 +60,8 @@ struct GroupingOptions {
   bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
   bool page_uses = false;         // determine from stacks and GFP flags what pages are used for
   bool processes = false;         // give allocations of different processes different origins
-  // Group vmalloc areas by process if no key applies to them. Without stacks, nothing else tells them apart.
+  // Group vmalloc areas by process if no key applies to them. Without stacks, only the process distinguishes vmalloc
+  // areas.
   bool areas_by_process = false;
 };
 
@@ -83,8 +84,7 @@ class Grouping {
   // Returns the origins that were added since the last call, in order of their numbers.
   std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
 
-  // Some keys describe the free of an allocation. Returns a number for the values of these keys in a free event.
-  // Numbers start with 1.
+  // Returns a number for the values of the keys that describe a free, such as free-site. Numbers start with 1.
   std::uint32_t freer_of(const Event& free);
   bool by_freer() const { return by_freer_; }
 
@@ -118,8 +118,8 @@ class Grouping {
     std::uint64_t process;  // a number like Origin::process
   };
 
-  // When there are more origins, new ones get no process. This limits memory use if many short-lived processes
-  // allocate.
+  // Maximum number of origins with a process. Origins after these get no process. This limits memory use if many
+  // short-lived processes allocate.
   static constexpr std::size_t kMostOriginsOfProcesses = std::size_t{1} << 20;
 
   static bool is_same_call(const OriginKey& known, const OriginKey& key) {

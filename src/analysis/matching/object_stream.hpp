@@ -45,11 +45,12 @@ class ObjectSink {
   virtual ~ObjectSink() = default;
   // Called once for each kind of object, before its first object. Kinds are numbered from 1.
   virtual void kind(const ObjectKind& kind) = 0;
-  // `again` is true for a duplicate event: the object that has just ended is allocated a second time.
+  // Called when an object is allocated. `again` is true for a duplicate event: the object that has just ended is
+  // allocated a second time.
   virtual void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) = 0;
-  // !freed: its address was allocated again
+  // Called when an object ends. If `freed` is false, its address was allocated again.
   virtual void ended(std::uint32_t object, const Event& event, bool freed) = 0;
-  // A free of an object from before the trace, or whose allocation was not traced.
+  // Called for a free of an object from before the trace, or of an object whose allocation was not traced.
   virtual void freed_older(const Event& event) = 0;
 };
 

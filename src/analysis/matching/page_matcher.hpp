@@ -30,7 +30,8 @@ inline LiveFrames part_of(LiveFrames block, std::uint64_t offset, std::uint64_t 
   return block;
 }
 
-// If events contain only the first struct page of a block, this page represents all pages.
+// Returns the number of frames that a block has in events. If events contain only the first struct page of a block,
+// this page represents all pages.
 constexpr std::uint64_t frames_of(PageIdentity identity, unsigned order) {
   return identity == PageIdentity::frame ? std::uint64_t{1} << order : 1;
 }

@@ -35,8 +35,8 @@ constexpr std::string_view kOfVmalloc[] = {"__vmalloc_area_node", "__vmalloc_nod
 // Functions in kernel/fork.c.
 constexpr std::string_view kOfTaskStacks[] = {"alloc_thread_stack_node", "dup_task_struct", "copy_process"};
 
-// Since Linux 6.10, allocation functions have the suffix _noprof. Macros with the old names account the memory to their
-// callers.
+// Returns the name without the suffix _noprof, which allocation functions have since Linux 6.10. Macros with the old
+// names account the memory to their callers.
 std::string_view without_noprof(std::string_view function) {
   constexpr std::string_view kEnding = "_noprof";
   if (function.ends_with(kEnding)) function.remove_suffix(kEnding.size());
@@ -98,9 +98,10 @@ PageUseFlags::PageUseFlags(const std::vector<FlagName>& names) {
   kswapd_ = bits_of("__GFP_KSWAPD_RECLAIM");
 }
 
-// grow_dev_folio() in fs/buffer.c and file systems with a mapping of GFP_NOFS allocate page cache without __GFP_FS, but
-// with __GFP_HARDWALL, which the kernel sets for memory of users (Linux 2.6.31 to 7.0). __filemap_get_folio() clears
-// all flags of GFP_KERNEL if it must not wait; folio_alloc() adds __GFP_COMP (Linux 6.6 to 7.0).
+// True for flags of page cache. grow_dev_folio() in fs/buffer.c and file systems with a mapping of GFP_NOFS allocate
+// page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for memory of users (Linux 2.6.31 to
+// 7.0). __filemap_get_folio() clears all flags of GFP_KERNEL if it must not wait; folio_alloc() adds __GFP_COMP (Linux
+// 6.6 to 7.0).
 bool PageUseFlags::are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const {
   if (hardwall_ == 0) return false;
   if ((gfp_flags & (hardwall_ | fs_ | zero_ | account_)) == hardwall_) return true;
@@ -108,10 +109,10 @@ bool PageUseFlags::are_of_page_cache(std::uint32_t gfp_flags, unsigned order) co
   return order == 0 && comp_ != 0 && kswapd_ != 0 && rest == (kswapd_ | comp_);
 }
 
-// allocate_slab() in mm/slub.c removes all flags that are not about reclaim, and adds __GFP_NOWARN and __GFP_NORETRY.
-// If a smaller order is possible, it does not wait: it adds __GFP_NOMEMALLOC and removes all reclaim (Linux 4.4
-// to 7.2). Buffers of sockets (skb_page_frag_refill()) have similar flags, but do not wait without __GFP_NOMEMALLOC.
-// Buffers of network devices (page_frag_cache) have __GFP_NOMEMALLOC, but wake kswapd.
+// True for flags of slab pages. allocate_slab() in mm/slub.c removes all flags that are not about reclaim, and adds
+// __GFP_NOWARN and __GFP_NORETRY. If a smaller order is possible, it does not wait: it adds __GFP_NOMEMALLOC and
+// removes all reclaim (Linux 4.4 to 7.2). Buffers of sockets (skb_page_frag_refill()) have similar flags, but do not
+// wait without __GFP_NOMEMALLOC. Buffers of network devices (page_frag_cache) have __GFP_NOMEMALLOC, but wake kswapd.
 bool PageUseFlags::are_of_slab(std::uint32_t gfp_flags, unsigned order) const {
   if (no_warn_ == 0 || no_retry_ == 0 || no_memalloc_ == 0 || direct_reclaim_ == 0 || kswapd_ == 0) return false;
   const std::uint64_t of_slab = no_warn_ | no_retry_ | (order > 0 ? comp_ : 0);
@@ -120,8 +121,8 @@ bool PageUseFlags::are_of_slab(std::uint32_t gfp_flags, unsigned order) const {
   return (gfp_flags & direct_reclaim_) != 0 || (gfp_flags & io_) == 0;
 }
 
-// pagetable_alloc() in mm/ has GFP_PGTABLE_USER and __GFP_COMP (Linux 6.5 to 7.2). Large kmallocs with such flags have
-// at least order 2.
+// True for flags of page tables. pagetable_alloc() in mm/ has GFP_PGTABLE_USER and __GFP_COMP (Linux 6.5 to 7.2). Large
+// kmallocs with such flags have at least order 2.
 bool PageUseFlags::are_of_page_table(std::uint32_t gfp_flags, unsigned order) const {
   if (account_ == 0 || comp_ == 0 || zero_ == 0 || direct_reclaim_ == 0) return false;
   return order <= 1 && gfp_flags == (direct_reclaim_ | kswapd_ | io_ | fs_ | account_ | zero_ | comp_);

@@ -34,9 +34,9 @@ class PageUseFlags {
   explicit PageUseFlags(const std::vector<FlagName>& names);
 
   bool known() const { return hardwall_ != 0; }  // false if the trace does not name the flags
-  // Page cache of block devices, and buffers that are read ahead.
+  // True for flags of page cache of block devices, and of buffers that are read ahead.
   bool are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const;
-  // Pages of slabs of any cache.
+  // True for flags of pages of slabs, of any cache.
   bool are_of_slab(std::uint32_t gfp_flags, unsigned order) const;
   bool are_of_page_table(std::uint32_t gfp_flags, unsigned order) const;
 

@@ -43,7 +43,7 @@ struct SlabObject {
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
   bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }  // this is the second event of the allocation
-  // The pointer looked live before this allocation.
+  // True if the pointer looked live before this allocation.
   bool replacing() const { return (flags & kReplacing) != 0; }
 };
 static_assert(sizeof(SlabObject) == 16);
@@ -58,7 +58,8 @@ constexpr std::uint8_t reporter_of(CallSiteId call_site) {
 // event at this address is the next object, whose free was not recorded. A second event with the call site of the first
 // is also the next object: otherwise one interrupt between two events would cause wrong pairs from then on.
 inline bool is_duplicate_event(const SlabObject& first, const Event& second, std::uint64_t page_size) {
-  constexpr std::uint64_t kAtOnceNs = 100'000;  // long enough for a slow emulated machine
+  constexpr std::uint64_t kAtOnceNs = 100'000;  // maximum time between the two events, long enough for a slow emulated
+                                                // machine
   return first.live() && !first.from_cache() && !first.duplicate_event() && first.cpu == second.cpu &&
          second.time_ns - first.time_ns < kAtOnceNs &&
          !(first.replacing() && first.reporter == reporter_of(second.call_site)) &&
@@ -111,7 +112,8 @@ class SlabMatcher {
   };
   static constexpr unsigned kTableBits = 5;
 
-  // The table of an address must not depend on the run, because it affects which freed pointers are forgotten.
+  // Returns the index of the table of an address. The index must not depend on the run, because it affects which freed
+  // pointers are forgotten.
   static std::size_t index_of(std::uint64_t address) {
     return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> (64 - kTableBits));
   }
@@ -128,8 +130,8 @@ class SlabMatcher {
   std::array<Table, std::size_t{1} << kTableBits> tables_;
 };
 
-// Inline because nearly every event passes through this function. Calls and copies took a tenth of the time of
-// matching.
+// Inline because nearly every event passes through this function. As a separate function, it would take a tenth of the
+// time of matching for calls and copies.
 inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin,
                                                      std::uint64_t page_size) {
   Table& table = tables_[index_of(event.address)];

@@ -159,8 +159,8 @@ std::uint32_t Syscalls::name_of(std::uint64_t number, bool compat) {
   return known;
 }
 
-// If events were lost, the end of a call or the start of a task may be missing. The system call of the task is then
-// unknown until its next event.
+// Returns the state after the previous event of a task. If events were lost, the end of a call or the start of a task
+// may be missing. The system call of the task is then unknown until its next event.
 Syscalls::State* Syscalls::last_state(const Event& event) {
   if (lost_seen_ != info_.losses.intervals.size()) {
     lost_seen_ = info_.losses.intervals.size();
@@ -172,8 +172,8 @@ Syscalls::State* Syscalls::last_state(const Event& event) {
   return life != nullptr && life->born_ns >= state->since_ns ? nullptr : state;
 }
 
-// If most calls have no end event, ends were not recorded. Then it is unknown how long a task stays in a call that it
-// has begun.
+// Returns the state of a task in this event. If most calls have no end event, ends were not recorded. Then it is
+// unknown how long a task stays in a call that it has begun, and the result is null.
 Syscalls::State* Syscalls::state_of(const Event& event) {
   State* const state = last_state(event);
   if (state == nullptr || !state->inside) return state;

@@ -30,7 +30,7 @@ struct EventSpan {
   std::uint64_t last_ns = 0;
   std::uint64_t events = 0;
 
-  // In a damaged trace, an event may be earlier than the preceding event.
+  // Adds an event. In a damaged trace, an event may be earlier than the preceding event.
   void add(const Event& event) {
     first_ns = events++ == 0 ? event.time_ns : std::min(first_ns, event.time_ns);
     last_ns = std::max(last_ns, event.time_ns);

@@ -16,7 +16,7 @@ struct CpuPageLists {
   bool take(unsigned order) const { return order <= most_order || order == huge_order; }
 };
 
-// If the kernel version is unknown, the rules of the latest kernel are used.
+// Returns the rules of the traced kernel, or of the latest kernel if the version is unknown.
 CpuPageLists cpu_page_lists(const TraceInfo& info);
 
 }  // namespace kmt

@@ -56,7 +56,7 @@ void History::see_pages(const Event& event) {
 // series uses 1.5 KiB.
 void History::add_group(std::uint32_t group) {
   constexpr std::size_t kFinest = 4096;         // number of groups up to which series have all buckets
-  constexpr std::uint32_t kFewestBuckets = 64;  // a trend needs at least this many
+  constexpr std::uint32_t kFewestBuckets = 64;  // minimum number of buckets for a trend
   of_group_.resize(group + std::size_t{1});
   const std::size_t groups = std::bit_ceil((of_group_.size() + kFinest - 1) / kFinest);
   const auto most = std::max(static_cast<std::uint32_t>(TimeBuckets::kMostBuckets / groups), kFewestBuckets);
@@ -131,7 +131,8 @@ struct HashOfKind {
   }
 };
 
-// Counts of allocations of one kind: `all` have ended; the address of `reallocated` was allocated again without a free.
+// Counts of allocations of one kind. `all` have ended. The addresses of `reallocated` were allocated again without a
+// free.
 struct Ends {
   std::uint64_t all = 0;
   std::uint64_t reallocated = 0;

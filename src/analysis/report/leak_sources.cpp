@@ -25,7 +25,8 @@ void add_names(const std::vector<LiveName>& of_group, std::vector<LiveName>& nam
   }
 }
 
-// `holders` must be in descending order of bytes.
+// Returns the processes, and the names of many processes, that allocated most of the memory. `holders` must be in
+// descending order of bytes.
 std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const std::vector<LiveName>& names) {
   std::vector<LeakSource> sources;
   std::set<std::string_view> many;

@@ -23,7 +23,7 @@ void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
   }
 }
 
-// In a damaged trace, an event may be earlier than the preceding event.
+// Returns the lifetime in nanoseconds. Returns 0 if the end is earlier than the start, as in a damaged trace.
 std::uint64_t lifetime(std::uint64_t began_ns, std::uint64_t end_ns) {
   return end_ns > began_ns ? end_ns - began_ns : 0;
 }

@@ -15,7 +15,7 @@
 namespace kmt {
 
 struct MostLiveSources {
-  const std::vector<Origin>& origins;         // by number; with the processes
+  const std::vector<Origin>& origins;         // by number of the origin; origins have their process
   const std::vector<LiveCount>& live;         // by number of the origin, without pages
   const std::vector<LiveCount>& maybe_freed;  // by group
   const Grouping& grouping;

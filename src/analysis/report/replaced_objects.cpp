@@ -183,8 +183,8 @@ void ReplacedObjects::find_companions() {
   }
 }
 
-// One call may allocate several objects. But a freed stack may be used again for the next task, so there may be fewer
-// allocations of stacks than of tasks.
+// True if there are at most as many live objects as the companions explain. One call may allocate several objects. But
+// a freed stack may be used again for the next task, so there may be fewer allocations of stacks than of tasks.
 bool ReplacedObjects::are_no_more(const Births& births, const Births& companion) {
   const double for_each =
       static_cast<double>(births.allocations) / static_cast<double>(std::max<std::uint64_t>(companion.allocations, 1));

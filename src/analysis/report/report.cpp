@@ -142,7 +142,7 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   KnownCauses causes;
-  std::vector<LiveCount> live;         // by number of the origin, without pages
+  std::vector<LiveCount> live;         // live memory without pages, by number of the origin
   std::vector<LiveCount> maybe_freed;  // by group
   bool names_most_live;
   bool history_of_live;
@@ -261,7 +261,7 @@ void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vecto
   }
 }
 
-// A call has an entry and an exit, unless the trace starts or ends during the call.
+// Returns the number of calls. A call has an entry and an exit, unless the trace starts or ends during the call.
 std::uint64_t ReportAnalysis::State::count_calls() const {
   std::uint64_t entries = 0;
   std::uint64_t exits = 0;

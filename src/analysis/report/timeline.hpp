@@ -12,7 +12,7 @@ struct TimelineRequest {
   bool balances = true;       // true: the analysis covers the whole trace
 };
 
-// `report` must contain histories.
+// Returns the memory over time of a report, which must contain histories.
 TimelineResult timeline_of(ReportResult report, const TimelineRequest& request);
 
 }  // namespace kmt

@@ -18,11 +18,11 @@ class TrafficLog {
   // Call this for each event before the functions below.
   void see(const Event& event);
   void began(const Origin& origin);
-  // The address of a live object was allocated again without a free. took_back() follows if the second event is a
+  // Counts a live object whose address was allocated again without a free. took_back() follows if the second event is a
   // duplicate of the first.
   void replaced(const Origin& origin, std::uint64_t bytes, bool whole);
   void took_back(const Origin& origin);
-  // `whole` is true if nothing of the allocation remains after this event.
+  // Counts a free. `whole` is true if nothing of the allocation remains after this event.
   void freed(const Origin& origin, std::uint64_t bytes, bool whole, std::uint64_t began_ns, std::uint16_t began_cpu);
 
   // Returns the counts of all data except groups. In the result, call sites are CallSiteId values. `end_ns` is the end

@@ -27,8 +27,8 @@
 
 namespace kmt {
 
-// `values` must be at equal time intervals. The values of a group start with its first allocation, not with the trace,
-// because the group did not grow before. The run time depends only slightly on the number of values.
+// Returns the trend of values at equal time intervals. The values of a group start with its first allocation, not with
+// the trace, because the group did not grow before. The run time depends only slightly on the number of values.
 Trend trend_of(std::span<const double> values, double seconds_between);
 
 // Returns the evenness (Trend::evenness) that hardly any of `judged` random walks reaches.

@@ -212,7 +212,7 @@ class Chooser {
     if (candidate.benefit > best.benefit) best = std::move(candidate);
   }
 
-  // For each function and class, considers a cache for all objects of this function in this class.
+  // Considers, for each function and class, a cache for all objects of this function in this class.
   void consider_functions(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       Moved moved;
@@ -232,8 +232,8 @@ class Chooser {
     }
   }
 
-  // For each requested size, considers a new class of that size. It would serve all requests between the next smaller
-  // class and the new one.
+  // Considers, for each requested size, a new class of that size. The class would serve all requests between the next
+  // smaller class and the new one.
   void consider_classes(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       std::map<std::uint64_t, std::vector<const ProfiledKind*>> by_size;

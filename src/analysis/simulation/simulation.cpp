@@ -20,14 +20,14 @@ namespace kmt {
 
 namespace {
 
-// Since Linux 5.14, memory that is charged to control groups has separate kmalloc caches. The kernels of all
-// distributions have them.
+// True if kmalloc usually has separate caches for memory that is charged to control groups. This is the case since
+// Linux 5.14 in the kernels of all distributions.
 bool usually_has_cgroup_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 14};
 }
 
-// Linux 5.12 added the name of the cache to the event kmem_cache_free.
+// True if the event kmem_cache_free has the name of the cache, as since Linux 5.12.
 bool names_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 12};

@@ -56,9 +56,9 @@ PageLists page_lists_of(const KernelMemory& memory) {
   return {anon, file, counted("Unevictable"), all};
 }
 
-// The page lists contain anonymous memory, the swap cache, shared memory, and the page cache of files and block
-// devices. The log counts the last three together as "pagecache". All other pages on the lists are anonymous. Before
-// Linux 2.6.32, shared memory has no counter: it is on the lists of anonymous memory.
+// Adds the lines of user memory. The page lists contain anonymous memory, the swap cache, shared memory, and the page
+// cache of files and block devices. The log counts the last three together as "pagecache". All other pages on the lists
+// are anonymous. Before Linux 2.6.32, shared memory has no counter: it is on the lists of anonymous memory.
 void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
   const auto counted = [&](const char* name) { return find_number(memory.meminfo, name); };
   const PageLists lists = page_lists_of(memory);
@@ -116,8 +116,8 @@ void add_slab_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "oom: slab_reclaimable");
 }
 
-// The counters that later kernels added are unknown only if their line is lost. The line "sec_pagetables: bounce:" is
-// in Linux 6.1 and later, as is kernel_misc_reclaimable.
+// Adds the lines for other counters. Counters that later kernels added are unknown only if their line is lost. The line
+// "sec_pagetables: bounce:" is in Linux 6.1 and later, as is kernel_misc_reclaimable.
 void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   const auto counted = [&](const char* name) { return find_number(memory.meminfo, name); };
   const Amount secondary = counted("SecPageTables");

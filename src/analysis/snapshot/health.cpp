@@ -145,7 +145,7 @@ void add_min_free(const KernelMemory& memory, Checks& checks) {
   checks.add_share(HealthTopic::min_free, is_known ? Amount(*pages * memory.page_size) : Amount());
 }
 
-// Pages that are free, but reserved for a mapping, count as used.
+// Adds the check of huge pages. Pages that are free, but reserved for a mapping, count as used.
 void add_hugetlb(const KernelMemory& memory, Checks& checks) {
   const Amount free = find_number(memory.meminfo, "HugePages_Free");
   const std::uint64_t reserved = number_or_0(memory.meminfo, "HugePages_Rsvd");

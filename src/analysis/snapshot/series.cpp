@@ -97,7 +97,7 @@ LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series)
   return above ? LeakVerdict::uneven : LeakVerdict::unsure;
 }
 
-// Growth is certain only if the row also grows without its reclaimable part.
+// Returns the verdict on a row. Growth is certain only if the row also grows without its reclaimable part.
 LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   const LeakVerdict verdict = verdict_of_all(row, series);
   if (verdict != LeakVerdict::certain) return verdict;

@@ -105,7 +105,7 @@ class Sheet {
   std::size_t group_ = 0;
 };
 
-// Some kernels count more free pages in CMA areas than the areas have.
+// Returns the used bytes in CMA areas; 0 if the kernel counts more free pages than the areas have, as some kernels do.
 inline ByteCount used_cma(const Sheet& sheet) {
   const ByteCount total = sheet.meminfo("CmaTotal");
   return total - std::min(total, sheet.meminfo("CmaFree"));

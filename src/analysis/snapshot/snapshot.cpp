@@ -57,7 +57,7 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
   return caches;
 }
 
-// SLUB's alloc_traces only count objects. Computes their bytes from the object sizes of the caches.
+// Computes the bytes of each site from the object sizes of the caches, because SLUB's alloc_traces only count objects.
 void add_bytes(const std::vector<SlabCacheUse>& caches, std::vector<AllocationSite>& sites) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // a larger amount means that the file is damaged
   const auto named = caches_by_name(caches);

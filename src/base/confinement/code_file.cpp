@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-// Find the file without opening it (O_PATH), because opening a device may have side effects.
+// Finds the file without opening it (O_PATH), because opening a device may have side effects.
 FileDescriptor find(const std::string& path, const std::string& root, bool follow) {
   const int flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
   if (root.empty()) return FileDescriptor(::open(path.c_str(), flags));

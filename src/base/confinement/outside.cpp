@@ -168,13 +168,14 @@ Answer ask(Asked asked, const std::string& rest) {
 
 std::string index_of(const PreparedOutput& output) { return std::to_string(&output - g_outputs.data()); }
 
-// The child removes unfinished outputs. If the child could not be started, this process removes them.
+// Ends the child, which removes unfinished outputs. If the child could not be started, removes the outputs in this
+// process.
 void remove_at_exit() {
   if (g_child != 0) return end_outside();
   std::ranges::for_each(g_outputs, remove_unfinished);
 }
 
-// The outputs must not move in memory, because NewFile and signal handlers refer to them.
+// Adds an output. The outputs must not move in memory, because NewFile and signal handlers refer to them.
 PreparedOutput& add(PreparedOutput::Kind kind, const std::string& path) {
   constexpr std::size_t kMost = 16;
   if (g_outputs.empty()) std::atexit(remove_at_exit);

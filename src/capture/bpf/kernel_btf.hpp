@@ -9,7 +9,7 @@ struct btf;
 
 namespace kmt {
 
-// Use the result in one thread only. Throws Error.
+// Returns the running kernel's types. Use the result in one thread only. Throws Error.
 std::shared_ptr<btf> kernel_btf();
 
 }  // namespace kmt

@@ -34,7 +34,7 @@ class ProgramClock {
   int descriptor_;
 };
 
-// `program` must be loaded. Throws Error.
+// Returns the number of runs of a loaded program and the time that they took. Throws Error.
 ProgramRuns runs_of(const bpf_program* program);
 
 }  // namespace kmt

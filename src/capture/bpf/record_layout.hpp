@@ -55,8 +55,8 @@ struct EventLayout {
 // Returns the event's number, which is in events/SYSTEM/NAME/format. Throws Error.
 std::uint16_t id_of_format(const std::string& format);
 
-// `arguments` are the tracepoint's parameters. If a field's value is not among them, the programs copy the kernel's own
-// records. Throws Error for an event that cannot be recorded at all.
+// Returns the layout of an event's records. `arguments` are the tracepoint's parameters. If a field's value is not
+// among them, the programs copy the kernel's own records. Throws Error for an event that cannot be recorded at all.
 EventLayout layout_of(const EventName& event, const std::string& format, const std::vector<std::string>& arguments,
                       const KernelTraits& kernel);
 
@@ -75,8 +75,8 @@ std::string longer_user_stack(const std::string& format);
 
 constexpr std::size_t kMostRecordBytes = 2048;
 
-// Both functions return the bytes written to `to`, which must have room for kMostRecordBytes. `caches` is the table of
-// the CPU on which the event was recorded.
+// Each function builds a record in `to` and returns its size in bytes. `to` must have room for kMostRecordBytes.
+// `caches` is the table of the CPU on which the event was recorded.
 std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, const kmt_entry& entry,
                          const std::uint64_t* words, const kmt_cache* caches, std::uint8_t* to);
 std::size_t build_stack(const StackLayout& layout, const kmt_entry& entry, const std::uint64_t* frames,

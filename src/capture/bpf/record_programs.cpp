@@ -173,8 +173,8 @@ void RecordPrograms::State::fill_constants() {
   constants.wants_user_stacks = request.user_stacks;
 }
 
-// The kernel counts the events that the first program missed. Some of them were recorded by the second program, so they
-// are subtracted.
+// Returns the number of missed events. The kernel counts the events that the first program missed. Some of them were
+// recorded by the second program, so they are subtracted.
 std::uint64_t RecordPrograms::State::missed() const {
   std::uint64_t seen = 0;
   for (unsigned number = 0; number < request.cpus * rings_of_cpu; ++number)

@@ -34,7 +34,8 @@ struct RingSizes {
   // Distance between the starts of two rings; a ring is followed by room for its largest entry.
   std::uint64_t stride = 0;
 };
-// `rings` is the number of rings of one CPU. `largest` is the size of the largest entry without its head.
+// Returns the sizes of the rings. `rings` is the number of rings of one CPU. `largest` is the size of the largest entry
+// without its head.
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest);
 
 // Copies the constants of rings.bpf.h and selection.bpf.h into a skeleton's read-only data.

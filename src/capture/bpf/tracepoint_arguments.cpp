@@ -29,8 +29,8 @@ signed char* place_of(kmt_arguments& places, std::string_view name) {
 
 KernelTypes::KernelTypes() : held_(kernel_btf()), types_(held_.get()) {}
 
-// BPF programs see the type btf_trace_NAME, which has no argument names. The function __traceiter_NAME, which calls the
-// attached functions, has the names.
+// Returns the names of a tracepoint's arguments. BPF programs see the type btf_trace_NAME, which has no argument names.
+// The function __traceiter_NAME, which calls the attached functions, has the names.
 std::optional<std::vector<std::string>> KernelTypes::argument_names(const std::string& tracepoint) const {
   if (btf__find_by_name_kind(types_, ("btf_trace_" + tracepoint).c_str(), BTF_KIND_TYPEDEF) < 0) return {};
   const int function = btf__find_by_name_kind(types_, ("__traceiter_" + tracepoint).c_str(), BTF_KIND_FUNC);

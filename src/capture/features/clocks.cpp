@@ -36,9 +36,9 @@ bool offers(const TraceClocks& clocks, std::string_view name) {
   return std::find(clocks.offered.begin(), clocks.offered.end(), name) != clocks.offered.end();
 }
 
-// "mono" reads the clocksource of the kernel's own time. The kernel disables a clocksource that differs between CPUs,
-// so "mono" is ordered across CPUs. Only the cost of "mono" must be checked. "global" is always ordered, but all CPUs
-// share a lock. "local" is a separate clock for each CPU.
+// Recommends a clock. "mono" reads the clocksource of the kernel's own time. The kernel disables a clocksource that
+// differs between CPUs, so "mono" is ordered across CPUs. Only the cost of "mono" must be checked. "global" is always
+// ordered, but all CPUs share a lock. "local" is a separate clock for each CPU.
 void recommend(TraceClocks& clocks) {
   const std::string source =
       clocks.clocksource.empty() ? "an unknown clocksource" : "clocksource " + clocks.clocksource;

@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// Sources: kernel/sched/core.c and init/Makefile. If the version contains "PREEMPT_DYNAMIC", the preemption model can
-// be chosen at boot and later. Otherwise, the model is fixed when the kernel is built.
+// Returns the preemption model. If the version contains "PREEMPT_DYNAMIC", the preemption model can be chosen at boot
+// and later. Otherwise, the model is fixed when the kernel is built. Sources: kernel/sched/core.c and init/Makefile.
 Preemption preemption_of(std::string_view model, std::string_view arguments, std::string_view version) {
   const auto known = [](bool full) { return full ? Preemption::full : Preemption::other; };
   if (!model.empty()) return known(model.find("(full)") != std::string_view::npos);

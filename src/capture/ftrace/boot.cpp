@@ -115,7 +115,8 @@ bool is_empty(const std::string& buffer) {
   });
 }
 
-// The kernel rounds the requested size up to whole pages, and uses some bytes of each page itself.
+// True if the ring buffer has the size that the boot parameters request. The kernel rounds the requested size up to
+// whole pages, and uses some bytes of each page itself.
 bool has_size_of_boot(const std::string& tracefs, const BootParameters& parameters) {
   const std::uint64_t asked = parameters.buffer_bytes;
   const std::vector<unsigned> cpus = ring_buffer_cpus(tracefs);

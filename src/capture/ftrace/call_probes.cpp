@@ -90,7 +90,8 @@ std::string CallProbes::name() const {
   return fmt::format("kprobe events, but not for {}, because the kernel allows no probe there", first_of(left_out_));
 }
 
-// If too many calls are open, exits are missed. Linux 5.10 does not count these exits.
+// Returns the number of missed calls of each function. If too many calls are open, exits are missed. Linux 5.10 does
+// not count these exits.
 std::optional<MissedCounts> CallProbes::missed() const {
   const std::vector<ProbeCounts> counts =
       parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),

@@ -19,8 +19,8 @@ std::string wanted_of(const EventName& event, const std::vector<KernelFilter>& f
   return wanted;
 }
 
-// After an error, the file has the kernel's message, such as "parse_error: Field not found", below a line that marks
-// the position.
+// Sets the filter of an event. After an error, the file has the kernel's message, such as "parse_error: Field not
+// found", below a line that marks the position.
 void set_filter(const TracefsInstance& instance, const EventName& event, const std::string& expression) {
   const std::string file = fmt::format("events/{}/{}/filter", event.system, event.name);
   try {

@@ -194,7 +194,8 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   if (!instance_->remove()) outcome.left_instance = instance_->path();
 }
 
-// Missed calls do not count as lost events: their objects look live, as they would without probes.
+// Adds missed calls of free functions to the note about functions without a probe. Missed calls do not count as lost
+// events: their objects look live, as they would without probes.
 void FtraceBackend::note_missed_frees(KernelDescription& kernel) const {
   const std::string missed = path_probes_->missed_text();
   if (missed.empty()) return;

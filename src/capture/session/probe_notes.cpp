@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// A line of kallsyms is "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]".
+// True if kallsyms contains the function. A line of kallsyms is "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]".
 bool has_function(const KernelDescription& kernel, std::string_view function) {
   return kernel.kallsyms.empty() || kernel.kallsyms.find(fmt::format(" {}\n", function)) != std::string::npos;
 }

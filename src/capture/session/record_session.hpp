@@ -51,7 +51,7 @@ class RecordBackend {
   virtual bool counts_missed_calls() const = 0;                  // true if missed_calls() is available
   virtual std::optional<MissedCounts> missed_calls() const = 0;  // empty if the kernel's counts contradict each other
   virtual std::uint64_t missed_events() const = 0;               // except calls
-  // text as in per_cpu/cpuN/stats; `cpu` is an index in cpus()
+  // returns a text as in per_cpu/cpuN/stats; `cpu` is an index in cpus()
   virtual std::string statistics(std::size_t cpu) const = 0;
 
   virtual void stop() = 0;

@@ -66,7 +66,7 @@ std::string CgroupMoves::lost_text() const {
   return fmt::format("{}", fmt::join(lost, "; "));
 }
 
-// A sample has the time, the record's size, and the record.
+// Reads a sample, which consists of the time, the record's size, and the record.
 void CgroupMoves::take(Bytes sample) {
   ByteReader in(sample, kHostOrder);
   const std::uint64_t time_ns = in.u64();

@@ -53,7 +53,8 @@ std::int64_t nanoseconds_of(clockid_t clock) {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// Boot time continues while the machine is suspended; monotonic time does not.
+// Returns how long the machine has been suspended since its boot. Boot time continues while the machine is suspended;
+// monotonic time does not.
 std::int64_t suspended_ns() { return nanoseconds_of(CLOCK_BOOTTIME) - nanoseconds_of(CLOCK_MONOTONIC); }
 
 // Returns the difference between the wall clock and boot time. It hardly changes unless the clock is set.
@@ -132,7 +133,7 @@ KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_vie
       suspended_at_begin_ns_(suspended_ns()),
       wall_offset_at_begin_ns_(wall_offset_ns()) {}
 
-// A module that is still loading is omitted until its initialisation has run.
+// Returns the loaded modules by name. A module that is still loading is omitted until its initialisation has run.
 KernelChanges::Modules KernelChanges::initialised_modules() {
   Modules modules;
   for (LoadedModule& module : loaded_modules())
@@ -156,7 +157,8 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// A message is "add@/module/brd" or "offline@/devices/system/cpu/cpu1", then "KEY=VALUE". True if modules have changed.
+// Reads the kernel's messages about changes. True if modules have changed. A message is "add@/module/brd" or
+// "offline@/devices/system/cpu/cpu1", then "KEY=VALUE".
 bool KernelChanges::read_uevents() {
   bool modules = false;
   const std::uint64_t looking = now_();
@@ -215,7 +217,8 @@ void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
     if (!before.contains(cpu)) add_cpu(cpu, true, changes);
 }
 
-// The changes happened between the previous check of CPUs and this one, which started at the time `looked_at`.
+// Notes changes of CPUs. They happened between the previous check of CPUs and this check, which started at the time
+// `looked_at`.
 void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
   const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
   if (changes.empty()) return;

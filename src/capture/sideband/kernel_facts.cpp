@@ -93,7 +93,7 @@ std::string configuration_that_matters() {
   return lines;
 }
 
-// docs/formats/kmt.md, "Notes", lists the notes.
+// Returns the notes about the machine. docs/formats/kmt.md, "Notes", describes all notes.
 std::map<std::string, std::string> notes_of_machine(const KernelDescription& kernel) {
   std::map<std::string, std::string> notes;
   const auto note = [&notes](const char* name, std::string text) {

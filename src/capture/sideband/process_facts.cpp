@@ -155,7 +155,8 @@ std::vector<std::string> thread_names_of(std::uint32_t process, std::size_t most
   return {names.begin(), names.end()};
 }
 
-// The line is "4:memory:/db". Several controllers may share a hierarchy: "4:cpu,memory:/db".
+// Returns the memory cgroup of a process. The line is "4:memory:/db". Several controllers may share a hierarchy:
+// "4:cpu,memory:/db".
 std::string memory_cgroup_of(std::uint32_t process, const std::string& proc) {
   const std::string text = try_read_file(fmt::format("{}/{}/cgroup", proc, process)).value_or("");
   for (const std::string_view line : split(text, '\n')) {

@@ -37,7 +37,7 @@ struct ProcessMemory {
   std::uint64_t user_bytes = 0;  // VmRSS and VmSwap; does not include the zero page
   std::uint64_t page_table_bytes = 0;
 };
-// Both numbers are 0 if the process has ended.
+// Returns the memory of a process. Both numbers are 0 if the process has ended.
 ProcessMemory memory_of_process(std::uint32_t process, const std::string& proc = "/proc");
 
 // Returns the name of a process, such as "bash". Empty if the process has ended.

@@ -106,7 +106,8 @@ std::optional<uid_t> UserMemoryWatch::user_of(std::int32_t process) {
   return known == users_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// If the task has ended, its user is taken from its parent, if known.
+// Notes the user of a process when the process changes. If the task has ended, its user is taken from its parent, if
+// known.
 void UserMemoryWatch::note_user(const SpaceChange& change) {
   if (change.kind == SpaceChange::Kind::forked) {
     if (user_of(change.process)) return;
@@ -120,7 +121,7 @@ void UserMemoryWatch::note_user(const SpaceChange& change) {
   }
 }
 
-// perf was requested to write the time at the end of each record.
+// Handles a record from a perf ring. perf was requested to write the time at the end of each record.
 void UserMemoryWatch::take_record(Bytes record, std::uint32_t type, std::uint16_t misc) {
   ByteReader in(record, kHostOrder);
   switch (type) {

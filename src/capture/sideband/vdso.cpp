@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostBytes = 1 << 20;
 constexpr std::uint64_t kEndOf32Bits = std::uint64_t{1} << 32;
 
-// The vDSO is linked at address 0.
+// Returns the symbols of the vDSO, which is linked at address 0.
 template <typename ElfHeader, typename SectionHeader, typename Symbol>
 std::string symbols_in(Bytes image) {
   std::string lines;

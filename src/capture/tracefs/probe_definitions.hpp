@@ -21,7 +21,8 @@ struct ProbeMachine {
   // read as user memory, and memory to which further pointers lead is read as kernel memory.
   bool has_user_memory = true;
 };
-// `machine` is the name as in uname -m. Returns nothing if its registers are unknown.
+// Returns the registers and properties of a machine that probes need. `machine` is the name as in uname -m. Returns
+// nothing if its registers are unknown.
 std::optional<ProbeMachine> probe_machine(std::string_view machine);
 
 // Defines probes at the entry and the exit of each function. Many probes share an event. Places are given as addresses,
@@ -37,8 +38,9 @@ struct ProbeDefinition {
   std::vector<std::string> values;  // lines
 };
 
-// `group` is the group of the events. If more than `open_calls` calls of a function are open, the kernel misses exits.
-// Returns definitions in the order of the functions. Throws Error for a value that kprobes cannot record.
+// Returns the definitions of probes, in the order of the functions. `group` is the group of the events. If more than
+// `open_calls` calls of a function are open, the kernel misses exits. Throws Error for a value that kprobes cannot
+// record.
 std::vector<ProbeDefinition> define_probes(const std::string& group, const std::vector<TracedFunction>& functions,
                                            const ProbeMachine& machine, unsigned open_calls);
 

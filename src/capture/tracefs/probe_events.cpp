@@ -41,7 +41,7 @@ std::string probe_group_of(std::string_view instance) {
   return group;
 }
 
-// A line is "p:GROUP/EVENT PLACE …" or "r512:GROUP/EVENT PLACE …".
+// Parses the kernel's list of probe events. A line is "p:GROUP/EVENT PLACE …" or "r512:GROUP/EVENT PLACE …".
 std::vector<ProbeEvent> parse_probe_events(std::string_view text) {
   std::vector<ProbeEvent> events;
   for (const std::string_view line : split(text, '\n')) {

@@ -56,7 +56,7 @@ bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   return true;
 }
 
-// The name of an instance or probe group contains the ID of its process. True if that process has ended.
+// True if the process that made an instance or a probe group has ended. The name contains the ID of this process.
 bool is_stale(std::string_view name, char separator) {
   if (name.size() <= kInstancePrefix.size()) return false;
   const std::vector<std::string_view> parts = split(name.substr(kInstancePrefix.size()), separator);

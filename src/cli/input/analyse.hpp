@@ -74,7 +74,8 @@ class OpenedTrace {
   std::unique_ptr<Source> ahead_;  // opens the same trace for a second pass, if one is needed
 };
 
-// After Ctrl+C, the result covers only a part of the trace, and `complete` of the result is false.
+// Returns the report on a trace. After Ctrl+C, the result covers only a part of the trace, and `complete` of the result
+// is false.
 ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
 // A request for the calls in a trace. The filters of reports do not apply to these calls.

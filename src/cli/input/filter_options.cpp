@@ -13,7 +13,7 @@ free is counted if its allocation is counted, whichever task frees the memory. E
 
 namespace {
 
-// CLI11 would parse a word in brackets as a list, but a glob may have brackets.
+// Adds an option for globs. CLI11 would parse a word in brackets as a list, but a glob may have brackets.
 void add_globs(Command& command, const char* name, std::vector<std::string>& values, const std::string& help) {
   command.option(name, &values, "GLOB", help, {.repeats = true});
 }

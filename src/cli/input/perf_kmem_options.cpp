@@ -28,7 +28,7 @@ constexpr std::array kPeers = {Peer{"--caller", "--by call-site, or --by caller"
                                Peer{"--raw-ip", "--columns address,hits,allocated"},
                                Peer{"--line", "--limit"}};
 
-// Each --line limits the table that was named before it. As in perf, a --line before any table limits the table of
+// Applies each --line to the table that was named before it. As in perf, a --line before any table limits the table of
 // addresses.
 void take_lines(const Command& command, const PerfKmemFlags& options, std::size_t& callers, std::size_t& addresses) {
   std::size_t next = 0;

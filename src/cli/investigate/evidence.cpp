@@ -36,7 +36,7 @@ double number(const SortedJson& json, double least, double most) {
   return value;
 }
 double seconds_of(const SortedJson& json) { return number(json, 0, kMostSeconds); }
-// Negative values are accepted too, because differences and estimates may be slightly below 0.
+// Reads a number of bytes. Negative values are accepted too, because differences and estimates may be slightly below 0.
 double bytes_of(const SortedJson& json) { return number(json, -kMostBytes, kMostBytes); }
 
 std::uint64_t whole(const SortedJson& json, std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) {

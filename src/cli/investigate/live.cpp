@@ -147,7 +147,8 @@ class Watch {
   }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
-  // If sampling continues after the recording, the recording must not use up the CPU budget of the samples.
+  // True if the recording must end because of the CPU budget. If sampling continues after the recording, the recording
+  // must not use up the budget of the samples.
   bool recording_is_over() const { return samples_.are_drawn() ? cpu_left() < cpu_of_samples_left() : cpu_left() < 0; }
 
   CpuUse cpu_use() const {

@@ -78,8 +78,9 @@ struct RecordingChoice {
   Narrowing of;  // the part of `rest` that can be recorded for long enough, fastest growth first; may be empty
   bool ends_samples = false;  // true: sampling must end to make room for the recording
 };
-// `cpu_seconds` is the CPU time available if sampling continues, and `without_samples` the CPU time available if
-// sampling ends. `needed` returns the CPU time that a recording needs.
+// Chooses what is recorded, and whether sampling continues. `cpu_seconds` is the CPU time available if sampling
+// continues, and `without_samples` the CPU time available if sampling ends. `needed` returns the CPU time that a
+// recording needs.
 RecordingChoice choose_recording(const Narrowing& wanted, double cpu_seconds, double without_samples,
                                  const std::function<double(const Narrowing&)>& needed);
 

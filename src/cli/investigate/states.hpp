@@ -12,9 +12,9 @@
 
 namespace kmt {
 
-// `states` must be sorted by time, with ticks in nanoseconds. The result includes unaccounted memory if the states have
-// zoneinfo. For recordings that do not name caches, the result also has the sum of all objects of each size that
-// changes.
+// Returns the values of states over time. `states` must be sorted by time, with ticks in nanoseconds. The result
+// includes unaccounted memory if the states have zoneinfo. For recordings that do not name caches, the result also has
+// the sum of all objects of each size that changes.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
 // Returns the same series. Takes the unaccounted memory as an argument, because computing it in each call would be
 // slow.

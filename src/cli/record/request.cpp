@@ -82,7 +82,8 @@ Amount parse_amount(const char* option, const std::string& text) {
   return amount;
 }
 
-// Without the events of kfree() and kmem_cache_free(), frees are not of interest.
+// Returns whether paths without tracepoints are probed. This is not applicable unless kfree() and kmem_cache_free() are
+// recorded.
 PathProbing path_probing_of(const RecordOptions& options, const std::vector<EventName>& events) {
   for (const char* const name : {"kfree", "kmem_cache_free"})
     if (std::find(events.begin(), events.end(), EventName{"kmem", name}) == events.end())

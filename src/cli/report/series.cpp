@@ -26,7 +26,7 @@ std::vector<std::string> files_of(const TraceOptions& options) {
   return options.files.empty() ? std::vector{default_trace()} : options.files;
 }
 
-// An archive may have copies of other files than logs.
+// True for a log that is not in an archive. An archive may have copies of other files than logs.
 bool is_plain_log(const std::string& path) { return is_log_file(path) && !is_archive_file(path); }
 
 }  // namespace

@@ -28,11 +28,12 @@ struct Leaf {
   unsigned bytes = 0;  // size of the number or array element: 1, 2, 4 or 8; 1 for a string
 };
 
-// The context `tid` is named common_pid, as in the kernel. If `tid` is missing, `vtid` is used instead: the task's ID
-// in its own PID namespace. The length of an array is not a leaf.
+// Returns the fields of an event, without the length fields of arrays. The context `tid` is named common_pid, as in the
+// kernel. If `tid` is missing, `vtid` is used instead: the task's ID in its own PID namespace.
 std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string& system);
 
-// Values of fixed width come first, in the kernel's layout. Strings and arrays follow as __data_loc.
+// Returns the format description of an event. Values of fixed width come first, in the kernel's layout. Strings and
+// arrays follow as __data_loc.
 FormatText describe(unsigned id, const std::string& system, const std::string& name, const std::vector<Leaf>& leaves);
 
 // Names of LTTng's contexts callstack-kernel and callstack-user: addresses, innermost first.

@@ -129,8 +129,8 @@ std::optional<unsigned> take_last_number(std::string_view& name) {
   return number;
 }
 
-// "channel0_3" belongs to the fourth CPU. "channel0_3_7" is ambiguous: it may be a stream of several files, or the
-// channel's name may end in a number.
+// Returns the number in the name of a stream, or nothing if it is ambiguous. "channel0_3" belongs to the fourth CPU.
+// "channel0_3_7" is ambiguous: it may be a stream of several files, or the channel's name may end in a number.
 std::optional<unsigned> number_of_stream(std::string_view name) {
   const std::optional<unsigned> last = take_last_number(name);
   return take_last_number(name) ? std::nullopt : last;

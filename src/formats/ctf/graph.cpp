@@ -27,8 +27,8 @@ using IteratorRef = std::unique_ptr<const bt_message_iterator, Put<bt_message_it
 
 using QueryRef = std::unique_ptr<const bt_query_executor, Put<bt_query_executor, bt_query_executor_put_ref>>;
 
-// The library's plugin may leave an error set after a successful call. The library aborts if a later call finds that
-// error.
+// Clears an error that the library's plugin may leave after a successful call. The library aborts if a later call finds
+// that error.
 void clear_left_error() { bt_current_thread_clear_error(); }
 
 // Loads only the installed plugin, never code from the user's folders or from paths in the environment.

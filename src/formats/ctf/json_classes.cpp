@@ -14,7 +14,8 @@ using StreamClassRef = std::unique_ptr<bt_stream_class, PutObject<bt_stream_clas
 using EventClassRef = std::unique_ptr<bt_event_class, PutObject<bt_event_class, bt_event_class_put_ref>>;
 using ClockClassRef = std::unique_ptr<bt_clock_class, PutObject<bt_clock_class, bt_clock_class_put_ref>>;
 
-// The setters of libbabeltrace2 return status 0 on success. They fail only if memory is exhausted.
+// Throws if a setter of libbabeltrace2 failed. Setters fail only if memory is exhausted, and return status 0 on
+// success.
 template <typename Status>
 void check(Status status) {
   if (static_cast<int>(status) != 0) throw std::bad_alloc();

@@ -89,8 +89,9 @@ std::vector<Fragment> fragments_of(const MetadataText& metadata) {
   return fragments;
 }
 
-// The functions that copy or write a Json value are recursive, so the depth of values is limited. A callback of
-// Json::parse() could limit the depth too, but takes quadratic time for long arrays.
+// Throws Error if values are nested too deeply. The functions that copy or write a Json value are recursive, so the
+// depth of values is limited. A callback of Json::parse() could limit the depth too, but takes quadratic time for long
+// arrays.
 void check_depth(std::string_view text) {
   constexpr unsigned kMostJsonDepth = 128;
   unsigned depth = 0;

@@ -124,8 +124,8 @@ void JsonStream::end_packet() {
   part_read_->read_until(at_);
 }
 
-// The counter in a packet includes all events that the tracer discarded before the end of the packet. The counter's
-// value before the first packet is unknown.
+// Reports the losses before a packet. The counter in a packet includes all events that the tracer discarded before the
+// end of the packet. The counter's value before the first packet is unknown.
 void JsonStream::give_losses() {
   const RoleValues& roles = decoder_.roles;
   const bool has_times = objects_->has_begin_time && objects_->has_end_time;

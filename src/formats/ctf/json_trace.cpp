@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 std::string metadata_path(const std::string& folder) { return (fs::path(folder) / "metadata").string(); }
 
-// Rotation writes metadata into each folder. The longest metadata describes all events.
+// Reads the longest metadata of a trace. Rotation writes metadata into each folder. The longest metadata describes all
+// events.
 JsonMetadata read_metadata(const std::vector<std::string>& folders) {
   const std::string path = metadata_path(*std::ranges::max_element(
       folders, {}, [](const std::string& folder) { return fs::file_size(metadata_path(folder)); }));

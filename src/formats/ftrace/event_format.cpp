@@ -40,8 +40,8 @@ std::string print_format_of(const std::string& text) {
   return at == std::string::npos ? std::string() : text.substr(at + kPrintFormat.size());
 }
 
-// libtraceevent 1.7 dereferences a null pointer if no token follows a bracket. This happens at a non-ASCII byte or at
-// the end of the text. The kernel writes neither.
+// True if libtraceevent can parse the text without a crash. libtraceevent 1.7 dereferences a null pointer if no token
+// follows a bracket. This happens at a non-ASCII byte or at the end of the text. The kernel writes neither.
 bool is_safe_to_parse(std::string_view text) {
   const auto is_plain = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n'; };
   if (!std::ranges::all_of(text, is_plain)) return false;

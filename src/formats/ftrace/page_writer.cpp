@@ -68,7 +68,7 @@ void PageWriter::begin_page(std::uint64_t ticks) {
   time_ = ticks;
 }
 
-// A loss is stored in the header of the next page, even if that page is empty.
+// Completes the last page. A loss is stored in the header of the next page, even if that page is empty.
 void PageWriter::finish() {
   if (lost_pending_) begin_page(time_);
   end_page();

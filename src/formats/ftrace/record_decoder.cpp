@@ -106,8 +106,8 @@ inline std::uint64_t RecordDecoder::load_field(Bytes record, Field field) const 
   return field.size == 0 ? 0 : load_sized(record.data() + field.offset, field.size, order_);
 }
 
-// Until Linux 6.1, the second argument of kvfree_call_rcu() is the offset of the head in the object, if there is a
-// head. In later kernels, it is always the object.
+// Returns the object that kvfree_call_rcu() frees. Until Linux 6.1, the second argument is the offset of the head in
+// the object, if there is a head. In later kernels, the second argument is always the object.
 static std::uint64_t object_of_rcu_free(std::uint64_t head, std::uint64_t argument) {
   constexpr std::uint64_t kOffsets = 4096;  // __is_kvfree_rcu_offset() in include/linux/rcupdate.h
   return head != 0 && argument < kOffsets ? head - argument : argument;
@@ -256,10 +256,10 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
   }
 }
 
-// Linux 2.6.32 and 2.6.33 report most frees of single pages with two mm_page_free_direct events: __free_pages() and
-// free_hot_page() both have the tracepoint. Since Linux 2.6.34, mm_page_free_direct also follows each mm_pagevec_free,
-// which was the only event of such a free before. The page is not free yet when the second event follows, so it cannot
-// be allocated in between.
+// Marks the second of two events that report the same free. Linux 2.6.32 and 2.6.33 report most frees of single pages
+// with two mm_page_free_direct events: __free_pages() and free_hot_page() both have the tracepoint. Since Linux 2.6.34,
+// mm_page_free_direct also follows each mm_pagevec_free, which was the only event of such a free before. The page is
+// not free yet when the second event follows, so it cannot be allocated in between.
 void RecordDecoder::mark_repeated_free(OldPageFree type, Event& event) {
   constexpr std::uint64_t kLongestDelay = 1'000'000;  // nanoseconds between both events
   FreedPage& last = freed_pages_[unsigned{event.cpu} << 8 | event.context];
@@ -328,9 +328,9 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   pending.values.push_back({&plan, {record.begin(), record.end()}});
 }
 
-// The kernel runs all handlers of a probe one after the other. No handler of another probe runs on this CPU in between,
-// so the records of a call follow each other. If some of these records were lost, the remaining ones may belong to
-// another call of the same function.
+// Adds the values of the preceding records to the entry of a call. The kernel runs all handlers of a probe one after
+// the other. No handler of another probe runs on this CPU in between, so the records of a call follow each other. If
+// some of these records were lost, the remaining ones may belong to another call of the same function.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {
   const auto found = pending_values_.find(cpu);

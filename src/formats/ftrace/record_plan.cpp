@@ -97,7 +97,7 @@ class FieldFinder {
   RecordPlan& plan_;
 };
 
-// An event for many objects has their number and an array of their first addresses.
+// Finds the fields of an event for many objects: their number, and an array of the first addresses.
 void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   plan.cache = find({"cache"});
   plan.count = find({"count"});

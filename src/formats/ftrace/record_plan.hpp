@@ -66,7 +66,8 @@ struct RecordPlan {
 constexpr std::uint32_t kMostStackDepth = 256;
 constexpr std::uint32_t kMostCallArguments = 16;
 
-// `page_identity` becomes struct_page if the events of pages have addresses of struct page instead of frame numbers.
+// Returns the plan for the records of an event. `page_identity` becomes struct_page if the events of pages have
+// addresses of struct page instead of frame numbers.
 RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
 
 }  // namespace kmt

@@ -20,7 +20,7 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
-// The new file replaces an older one only after the first chunks of the new file are written. If the recorder is killed
+// Opens the new file. It replaces an older one only after its first chunks are written. If the recorder is killed
 // earlier, the older file stays intact.
 void FileStore::open() {
   if (file_) return;

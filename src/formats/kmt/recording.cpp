@@ -108,7 +108,8 @@ std::optional<std::string> Recording::rotate(double seconds, const std::function
   return completed;
 }
 
-// The limit `keep` includes the current file, which is not in kept_files_.
+// Removes the oldest files if there are more than `keep`. This limit includes the current file, which is not in
+// kept_files_.
 void Recording::remove_old_files() {
   while (rotation_->keep > 0 && kept_files_.size() + 1 > rotation_->keep) {
     std::error_code code;

@@ -101,7 +101,7 @@ void SnapshotReader::add_damage(std::uint64_t offset, std::string_view what) {
   damage_.push_back(fmt::format("offset {:#x}: {}", offset, what));
 }
 
-// Damaged facts are only reported, because snapshots are readable without them.
+// Reads the facts. Damaged facts are only reported, because snapshots are readable without them.
 void SnapshotReader::read_facts(const Chunk& chunk, TraceDescription& description) {
   try {
     decode_facts(unpack(chunk), description);

@@ -78,9 +78,9 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
   }
 }
 
-// The bits are stored in words of the program that recorded. On big-endian machines, the size of these words is not
-// stored. Tries 8 bytes first, then 4 bytes: the size is right if the host name's bit is set, because perf always
-// writes that name.
+// Returns which features the file has. Their bits are stored in words of the program that recorded. On big-endian
+// machines, the size of these words is not stored. Tries 8 bytes first, then 4 bytes: the size is right if the host
+// name's bit is set, because perf always writes that name.
 std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
   std::array<bool, kFeatureBits> has{};
   for (const unsigned word_bytes : {8u, 4u}) {

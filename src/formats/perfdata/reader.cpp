@@ -124,8 +124,8 @@ void PerfDataSource::take_sample() {
   records_->hold(sample.time_ns, cpu);
 }
 
-// Without a call chain, the stack is only the instruction pointer. Events of an interrupt get no user stack, because
-// the interrupt does not act for the program that it interrupts.
+// Finds the stacks of a sample. Without a call chain, the stack is only the instruction pointer. Events of an interrupt
+// get no user stack, because the interrupt does not act for the program that it interrupts.
 void PerfDataSource::take_stacks(const Sample& sample, const Attribute& attribute, HeldEvent& held) {
   UserStacks& users = decoder_->user_stacks();
   if (sample.chain.empty()) {

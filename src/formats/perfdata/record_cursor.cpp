@@ -25,8 +25,8 @@ Header header_at(const std::uint8_t* at, ByteOrder order) {
 
 bool is_compressed(std::uint32_t type) { return type == kCompressed || type == kCompressed2; }
 
-// Used to find the next record after damage. The sizes of records are multiples of 8 bytes, except for compressed
-// records.
+// True if a record may start here; used to find the next record after damage. The sizes of records are multiples of 8
+// bytes, except for compressed records.
 bool looks_like_a_record(const Header& header) {
   return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
          (header.size % 8 == 0 || is_compressed(header.type));

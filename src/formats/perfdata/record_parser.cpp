@@ -127,7 +127,7 @@ Trailer RecordParser::trailer() const {
   return read_trailer(record_.payload, first.sample_type, contents_.order()).value_or(Trailer{});
 }
 
-// If only one task is recorded, samples may have no CPU. They count as samples of CPU 0.
+// Returns the CPU of a sample. If only one task is recorded, samples may have no CPU. They count as samples of CPU 0.
 std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
   if (cpu && *cpu > kMostCpu) throw Error("impossible CPU");
   return static_cast<std::uint16_t>(cpu.value_or(0));

@@ -32,8 +32,8 @@ bool Walker::next(Step& step) {
   return true;
 }
 
-// If another record follows, a record with impossible values is still a record: its values are damaged. Otherwise no
-// record starts here.
+// True if a record of this size starts here. If another record follows, a record with impossible values is still a
+// record: its values are damaged.
 bool Walker::is_record(Bytes rest, std::size_t size) const {
   return is_plausible(parse(rest, abi_)) || size == rest.size() || record_bytes(rest.subspan(size), abi_) ||
          is_null(rest.subspan(size));

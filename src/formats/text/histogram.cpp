@@ -43,8 +43,8 @@ std::string_view take_name(std::string_view& text) {
   return name;
 }
 
-// "[ffffffff8134b9c0] alloc_fdtable    " becomes "alloc_fdtable", "bash    [    812]" becomes "bash [812]", and a large
-// decimal number, which is an address, becomes hexadecimal.
+// Returns a readable form of a key. "[ffffffff8134b9c0] alloc_fdtable " becomes "alloc_fdtable", "bash [ 812]" becomes
+// "bash [812]", and a large decimal number, which is an address, becomes hexadecimal.
 std::string readable_key(std::string_view text) {
   if (const std::size_t close = text.find("] "); text.starts_with('[') && close != text.npos)
     text = trim(text.substr(close + 2));

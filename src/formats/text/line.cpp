@@ -44,7 +44,7 @@ bool parse_clock(std::string_view word, Line& line) {
   return true;
 }
 
-// The characters mean: interrupts off, reschedule needed, kind of interrupt, depth of
+// Parses the IRQ-INFO of a line. The characters mean: interrupts off, reschedule needed, kind of interrupt, depth of
 // disabled preemption, depth of disabled migration (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
 bool parse_irq_info(std::string_view word, Line& line) {
   constexpr std::size_t kContext = 2;

@@ -39,7 +39,7 @@ std::optional<std::uint64_t> parse_milliseconds(std::string_view text) {
   return *whole * kMillisecond + *thousandths * 1000;
 }
 
-// The bits of `flags` (enum trace_flag_type in include/linux/trace_events.h, Linux 6.18).
+// Returns the context for the bits of `flags` (enum trace_flag_type in include/linux/trace_events.h, Linux 6.18).
 std::uint8_t context_of(unsigned flags) {
   unsigned context = 0;
   if ((flags & 0x08) != 0) context |= Context::kHardIrq;

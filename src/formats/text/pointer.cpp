@@ -36,7 +36,7 @@ void PointerCounts::add_width(std::string_view padded) {
   if (padded.size() == kShort) is_short_ = true;
 }
 
-// A pointer of at most 32 bits may be a hash, because hashes have 32 bits.
+// Counts a printed pointer. A pointer of at most 32 bits may be a hash, because hashes have 32 bits.
 void PointerCounts::add(std::string_view padded) {
   const std::string_view pointer = trim(padded);
   if (pointer.empty()) return;

@@ -143,7 +143,7 @@ class BtfWriter {
 
 }  // namespace
 
-// The kernel prints "?" before a value whose type it does not know.
+// Parses a printed number. The kernel prints "?" before a value whose type it does not know.
 std::optional<std::uint64_t> printed_number(std::string_view value) {
   if (value.starts_with('?')) value.remove_prefix(1);
   if (value == "true" || value == "false") return value == "true" ? 1 : 0;

@@ -319,8 +319,9 @@ std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
   return flags;
 }
 
-// The kernel prints a failed allocation as page=(null) pfn=0, and since Linux 4.15 with zeros instead of "(null)"
-// (include/trace/events/kmem.h, Linux 6.18). Linux 2.6.31 to 2.6.39 compute the frame number from the NULL pointer.
+// Returns the frame number of a page event, or kNoPage if the allocation failed. The kernel prints a failed allocation
+// as page=(null) pfn=0, and since Linux 4.15 with zeros instead of "(null)" (include/trace/events/kmem.h, Linux 6.18).
+// Linux 2.6.31 to 2.6.39 compute the frame number from the NULL pointer.
 std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const {
   const std::string_view page = value_of(fields, "page");
   if (page == "(null)") return kNoPage;

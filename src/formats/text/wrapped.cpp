@@ -27,7 +27,7 @@ Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint
 
 // -- zlib ---------------------------------------------------------------------------------------------------------
 
-// The first two bytes of a zlib stream (RFC 1950): the method "deflate" and a checksum.
+// True if the data starts with the first two bytes of a zlib stream (RFC 1950): the method "deflate" and a checksum.
 bool starts_like_zlib(std::string_view data) {
   if (data.size() < 2) return false;
   const auto first = static_cast<unsigned char>(data[0]), second = static_cast<unsigned char>(data[1]);
@@ -63,7 +63,7 @@ UnwrappedText inflate_text(std::string_view packed) {
   return out;
 }
 
-// Old versions of adb wrote each line feed of the binary data as CR LF.
+// Returns the data with LF instead of CR LF. Old versions of adb wrote each line feed of the binary data as CR LF.
 std::string without_carriage_returns(std::string_view data) {
   std::string out;
   out.reserve(data.size());
@@ -180,7 +180,8 @@ bool append_trace(std::string_view text, std::string& out) {
   return true;
 }
 
-// The text of a script is the trace itself, a string of old versions of systrace, or a string of JSON from Chrome.
+// Appends the trace in a script. The text of a script is the trace itself, a string of old versions of systrace, or a
+// string of JSON from Chrome.
 void append_script(std::string_view script, std::string& out) {
   for (const std::string_view name : {"linuxPerfData", "\"systemTraceEvents\"", "\"traceEvents\""}) {
     const std::size_t at = script.find(name);

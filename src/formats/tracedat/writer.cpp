@@ -143,7 +143,8 @@ std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& re
   return places;
 }
 
-// In version 6, the position in the list is the CPU number. CPUs missing from the recording get empty entries.
+// Returns the first part of a version 6 file. In this version, the position in the list is the CPU number. CPUs missing
+// from the recording get empty entries.
 Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
@@ -169,8 +170,8 @@ Front front_of_version_6(const RawRecording& recording) {
   return front;
 }
 
-// In version 7, all options and the list of buffers are written before the pages, so that a truncated file still has
-// them.
+// Returns the first part of a version 7 file. In this version, all options and the list of buffers are written before
+// the pages, so that a truncated file still has them.
 Front front_of_version_7(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "7");

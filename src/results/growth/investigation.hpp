@@ -269,7 +269,7 @@ struct Judgement {
 
   bool found() const;     // true if any growth is confirmed
   bool may_grow() const;  // true if any finding is likely or sure
-  // False: only the difference between two readings is known.
+  // True if values over time are known. False if only the difference between two readings is known.
   bool has_trends() const { return judged + followed > 0; }
 };
 

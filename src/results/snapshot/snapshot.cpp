@@ -83,7 +83,8 @@ std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   return sum;
 }
 
-// In cgroups of version 1, only the lines "total_…" include the children of a cgroup.
+// Returns the user memory of a cgroup. In cgroups of version 1, only the lines "total_…" include the children of a
+// cgroup.
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup) {
   const auto sum_of_lines = [&](std::string_view a, std::string_view b) -> std::optional<std::uint64_t> {
     const auto first = find_number(cgroup.values, a);

@@ -78,7 +78,8 @@ constexpr std::array kSubsystems = {Subsystem{"arch", "architecture"},
 
 using DirectoryTable = std::unordered_map<std::string_view, std::string_view>;
 
-// The table has lines "DIRECTORY: NAME...", and lines that begin with a blank for further names.
+// Reads the table of directories. It has lines "DIRECTORY: NAME...", and lines that begin with a blank for further
+// names.
 DirectoryTable read_table() {
   DirectoryTable table;
   std::string_view directory;
@@ -94,7 +95,8 @@ DirectoryTable read_table() {
   return table;
 }
 
-// Names of system calls depend on the architecture: "__x64_sys_mmap", "__do_sys_mmap".
+// Returns the name of a function as in the table, without the prefixes of system calls, which depend on the
+// architecture: "__x64_sys_mmap", "__do_sys_mmap".
 std::string name_in_table(std::string_view symbol) {
   std::string_view name = function_of(symbol);
   if (const std::size_t at = name.find("_sys_"); name.starts_with("__") && at != std::string_view::npos)
@@ -116,7 +118,7 @@ std::string_view guess_directory(std::string_view symbol) {
   return {};
 }
 
-// Functions in header files are inlined everywhere, so their directory says nothing.
+// True for header files. Functions in header files are inlined everywhere, so their directory says nothing.
 bool is_header(std::string_view file) { return file.starts_with("include/") || file.find("/include/") != file.npos; }
 
 std::string_view directory_of_file(std::string_view file) {
@@ -132,7 +134,8 @@ std::string module_in_path(std::string_view path) {
   return name;
 }
 
-// Some distributions also install modules of other projects below "kernel/", such as "kernel/zfs/zfs.ko".
+// Returns the source directory of an installed module. Some distributions also install modules of other projects below
+// "kernel/", such as "kernel/zfs/zfs.ko".
 std::string directory_of_module(std::string_view path) {
   constexpr std::string_view kTop = "kernel/";
   if (path.starts_with(kTop)) {

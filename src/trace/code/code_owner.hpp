@@ -41,7 +41,7 @@ struct Subsystem {
   std::string_view directory;
   std::string_view name;
 };
-// The deepest directory that contains a source file decides.
+// Returns all subsystems. A source file belongs to the subsystem with the deepest directory that contains the file.
 std::span<const Subsystem> subsystems();
 // Returns the subsystem of a directory. Empty if the directory is in none.
 CodeOwner subsystem_of(const CodeOwner& directory);

@@ -26,8 +26,8 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 }  // namespace
 
-// A line "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID" is a load, followed by the symbols of the module. A line "-
-// NOTICED BEFORE NAME" is a removal.
+// Parses the note `module_changes`. A line "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID" is a load, followed by the
+// symbols of the module. A line "- NOTICED BEFORE NAME" is a removal.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale) {
   std::vector<ModuleChange> changes;
   for (const std::string_view line : split(text, '\n')) {
@@ -146,8 +146,9 @@ std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t o
   return kStandIns + (std::uint64_t{load} << kLoadShift) + (static_cast<std::uint64_t>(part) << kPartShift) + offset;
 }
 
-// The size of a module includes all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of
-// several modules contain an address, the code belongs to the module with the highest start address.
+// Returns the address, or its stand-in address, of the code that was loaded at this time. The size of a module includes
+// all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of several modules contain an
+// address, the code belongs to the module with the highest start address.
 std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
   if (!covers(address)) return address;
   struct Found {

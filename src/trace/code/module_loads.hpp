@@ -51,7 +51,8 @@ class ModuleLoads {
   std::uint32_t epoch(std::uint64_t time_ns) const;
 
   std::uint64_t real_address(std::uint64_t address) const;
-  // If a build of a module was loaded several times, returns the stand-in address that this code had in the first load.
+  // Returns the stand-in address that the code had in the first load of the same build, if the module was loaded
+  // several times.
   std::uint64_t first_address(std::uint64_t address) const;
   // Returns symbols for the stand-in addresses. They do not depend on the events.
   std::string symbols() const;

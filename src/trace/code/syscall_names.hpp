@@ -23,7 +23,8 @@ struct SyscallOfEvent {
   bool compat = false;
   std::string_view name = {};  // a part of the event's name, or a constant
 };
-// `event` is the name of an event in the system `syscalls`. The result is empty for other events of this system.
+// Returns the system call of an event. `event` is the name of an event in the system `syscalls`. The result is empty
+// for other events of this system.
 std::optional<SyscallOfEvent> syscall_of_event(std::string_view event);
 
 // The reason why kernel code runs, as far as one function in the stack shows it.

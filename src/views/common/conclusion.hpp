@@ -10,9 +10,9 @@
 namespace kmt {
 
 std::string conclusion_words(const InvestigationResult& result);
-// Example: "195.3 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7)"
+// Returns a text such as "195.3 KiB/s in do_pipe2 (call site alloc_pipe_info+0x52), by leaky (pid 7)".
 std::string cause_words(const GrowthFinding& finding);
-// Examples: "leaky (pid 7)", "mount (pid 9, ended)", "[softirq]"
+// Returns a text such as "leaky (pid 7)", "mount (pid 9, ended)" or "[softirq]".
 std::string process_words(const FindingProcess& process);
 // Returns the process of a finding, or the number of processes if no single one stands for it: "mount (24 processes,
 // all ended)".

@@ -8,12 +8,13 @@
 
 namespace kmt {
 
-// The format of `go tool pprof`, gzipped. It has one sample type for each metric whose values can be added. The labels
-// are allocator, cache and comm.
+// Returns the profile in the format of `go tool pprof`, gzipped. It has one sample type for each metric whose values
+// can be added. The labels are allocator, cache and comm.
 std::string pprof_export(const StackProfile& profile);
-// The file format of speedscope with schema version 0.0.1. It has one profile for each metric.
+// Returns the profile in the file format of speedscope with schema version 0.0.1. It has one profile for each metric.
 std::string speedscope_export(const StackProfile& profile);
-// The processed profile format of Firefox Profiler, version 49. It has one thread for each metric.
+// Returns the profile in the processed profile format of Firefox Profiler, version 49. It has one thread for each
+// metric.
 std::string firefox_export(const StackProfile& profile);
 // Returns one line for each stack, outermost frame first: "[slab];do_syscall_64;__alloc_file 12800".
 std::string collapsed_export(const StackProfile& profile, StackMetric metric);

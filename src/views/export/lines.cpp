@@ -115,8 +115,8 @@ class CsvExport : public LinesExport {
     if (address) put("{:#x}", *address);
     comma();
   }
-  // A spreadsheet evaluates text that starts like a formula, and the trace is untrusted. So the first character of such
-  // text is escaped like an unprintable character.
+  // Writes a text. A spreadsheet evaluates text that starts like a formula, and the trace is untrusted. So the first
+  // character of such text is escaped like an unprintable character.
   void text(std::string_view text) {
     const bool quoted = text.find_first_of(",\"") != std::string_view::npos;
     if (quoted) put("\"");
@@ -183,7 +183,7 @@ class JsonLinesExport : public LinesExport {
     put(",\"{}\":", key);
     quote(text, text_);
   }
-  // The text must be printable: no control characters, and valid UTF-8.
+  // Writes a text in quotes. The text must be printable: no control characters, and valid UTF-8.
   template <typename Out>
   static void quote(std::string_view text, Out& out) {
     out.push_back('"');

@@ -47,7 +47,7 @@ struct SliceText {
   std::vector<std::pair<std::string, std::uint64_t>> numbers;
 };
 SliceText slice_text(const AllocationSlice& slice, const SymbolNames& symbols);
-// for example "largest allocations: 620 slices, 7 instants"
+// returns a text such as "largest allocations: 620 slices, 7 instants"
 std::string allocations_name(const AllocationSlices& slices);
 std::string track_name(const AllocationTrack& track);  // "make 1234"
 

@@ -24,7 +24,7 @@ template <typename Number>
 Json number_or_null(const std::optional<Number>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
-// {"NAME": COUNT, …}. Names that become equal when made printable are merged: their counts are added.
+// Returns {"NAME": COUNT, …}. Names that become equal when made printable are merged: their counts are added.
 Json to_json(const std::vector<std::pair<std::string, std::uint64_t>>& counts);
 Json to_json(const TraceSummary& trace);
 Json to_json(const Findings& findings);

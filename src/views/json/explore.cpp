@@ -34,7 +34,7 @@ constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;  // larger numbers are not exact in JSON
 
-// Sums may be negative, because duplicate events are subtracted from them.
+// Returns a sum as a signed number. Sums may be negative, because duplicate events are subtracted from them.
 Json number(std::uint64_t modulo) { return std::clamp(static_cast<std::int64_t>(modulo), -kLargest, kLargest); }
 
 // A table in which each string occurs once. Other tables refer to a string by its index.
@@ -278,7 +278,8 @@ class Explorer {
     }
   }
 
-  // Groups and buckets are in ascending order. So differences are stored, because they are small numbers.
+  // Adds the counts of the next group in a bucket. Groups and buckets are in ascending order. So differences are
+  // stored, because they are small numbers.
   void add_change(std::uint32_t bucket, const TrafficCounts& counts) {
     const bool same_group = next_group_ == last_group_;
     changes_.add(next_group_ - last_group_, same_group ? bucket - last_bucket_ : bucket, number(counts.allocations),

@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// The report must have data about traffic and must be grouped by explore_keys(). Small groups are merged, so the
-// document has only a few MiB even for large traces.
+// Returns the document for the explorer. The report must have data about traffic and must be grouped by explore_keys().
+// Small groups are merged, so the document has only a few MiB even for large traces.
 std::string json_explore(const ReportResult& result, bool has_stacks);
 std::vector<GroupKey> explore_keys(bool has_stacks);
 

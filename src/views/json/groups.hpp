@@ -14,7 +14,7 @@ Json to_json(const Lifetimes& lifetimes);
 // Returns the buckets of the histogram that are not empty.
 Json histogram_to_json(const Lifetimes& lifetimes);
 Json key_to_json(GroupKey key, const KeyValue& value);
-// {"call-site": …, "cache": …}
+// returns {"call-site": …, "cache": …}
 Json keys_to_json(const GroupRow& row, const std::vector<GroupKey>& by);
 
 }  // namespace kmt

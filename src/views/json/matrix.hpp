@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// `by` are the keys of the report. Returns an object with a matrix for each allocator.
+// Returns an object with a matrix for each allocator. `by` are the keys of the report.
 Json matrices_to_json(const std::vector<Matrix>& matrices, const std::vector<GroupKey>& by,
                       const ReportOptions& options);
 

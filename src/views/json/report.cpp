@@ -16,7 +16,7 @@ namespace {
 
 Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
 
-// `live_is_upper_bound` is true if some of the allocations that look live may already be freed.
+// Adds the live allocations that may already be freed. `live_is_upper_bound` is true if there are any.
 void add_maybe_freed(const LiveCount& maybe_freed, Json& json) {
   json["live_is_upper_bound"] = maybe_freed.allocations > 0;
   json["maybe_freed_allocations"] = maybe_freed.allocations;

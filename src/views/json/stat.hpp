@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// If `as_line` is true, the document is a single line.
+// Returns the document, as a single line if `as_line` is true.
 std::string json_stat(const StatResult& result, bool as_line);
 
 }  // namespace kmt

@@ -42,8 +42,8 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
   return size == value_text(0, unit, style) ? size : sign + size;  // no "-0"
 }
 
-// For a column in percent, the change is shown in percentage points, because a percentage of a percentage is
-// misleading.
+// Returns a change as text, in percent. For a column in percent, the change is shown in percentage points, because a
+// percentage of a percentage is misleading.
 std::string relative_text(const Change& change, Unit unit, bool is_sum) {
   if (!change.difference) return "-";
   if (unit == Unit::percent) return fmt::format("{:+.1f} pt", *change.difference);

@@ -24,9 +24,9 @@ std::string upper_bound(const LiveCount& maybe_freed, std::string text, const Te
 bool names_processes(const std::vector<GroupKey>& by);
 std::string say_seconds(std::uint64_t nanoseconds);  // returns a time on the trace's clock in seconds: "12.345678901"
 std::string say_time(std::uint64_t unix_ns);         // for example "2026-01-31 23:59:59 UTC"
-// for example "1 free" or "2 frees"
+// returns a text such as "1 free" or "2 frees"
 std::string say_number_of(std::uint64_t count, std::string_view noun, const TextStyle& style);
-// for example "+1.5 MiB/s" or "-312 B/s"
+// returns a text such as "+1.5 MiB/s" or "-312 B/s"
 std::string say_growth(double bytes_per_s);
 // Returns "12.3%", or "0%" if the whole is 0.
 std::string say_share(std::uint64_t part, std::uint64_t whole);

@@ -11,7 +11,8 @@
 
 namespace kmt {
 
-// `by` has the keys of the report. Columns that do not fit into the width are summed up in the column "others".
+// Returns the matrices as text. `by` has the keys of the report. Columns that do not fit into the width are summed up
+// in the column "others".
 std::string text_matrices(const std::vector<Matrix>& matrices, const std::vector<GroupKey>& by,
                           const ReportOptions& options, const TextStyle& style);
 

@@ -37,7 +37,7 @@ std::string event_list(const ReportResult& result, std::size_t most, const TextS
   return text;
 }
 
-// `most_kinds` is the maximum number of kinds of events that are listed.
+// Returns the first lines of a report. `most_kinds` is the maximum number of kinds of events that are listed.
 std::string summary(const ReportResult& result, const ReportOptions& options, std::size_t most_kinds,
                     const TextStyle& style) {
   const TraceSummary& trace = result.trace;
@@ -61,7 +61,8 @@ std::string summary(const ReportResult& result, const ReportOptions& options, st
   return out + lost_line(trace, style);
 }
 
-// With `has_zeros` false, the lines about failures and nodes are left out if they have nothing to say.
+// Returns the lines about slab objects. With `has_zeros` false, the lines about failures and nodes are left out if they
+// have nothing to say.
 std::string slab_lines(const SlabTotals& slab, bool has_zeros, const TextStyle& style) {
   std::string out = "\n" + heading("Slab allocator", style);
   if (!has_events(slab))
@@ -340,7 +341,7 @@ struct BriefParts {
   bool has_churn = false;             // short-lived groups
 };
 
-// `churn` is the section of short-lived groups, if there are any.
+// Returns the tables of a brief report. `churn` is the section of short-lived groups, if there are any.
 std::string brief_text(const ReportResult& result, const ReportOptions& options, const BriefParts& parts,
                        const std::string& churn, const TextStyle& style) {
   constexpr std::size_t kRowsOfOtherTables = 3;
@@ -385,7 +386,8 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   return out;
 }
 
-// With `is_narrow`, leaves out parts of the first lines, because a narrow terminal breaks them into many lines.
+// Returns the report as text. With `is_narrow`, leaves out parts of the first lines, because a narrow terminal breaks
+// them into many lines.
 std::string text_of(const ReportResult& result, const ReportOptions& options, bool is_narrow, const TextStyle& style) {
   constexpr std::size_t kKindsIfNarrow = 3;
   std::string out = summary(result, options, is_narrow ? kKindsIfNarrow : kAll, style);

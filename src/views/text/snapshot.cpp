@@ -51,7 +51,8 @@ std::string contradictions_text(const SnapshotResult& result, const TextStyle& s
   return out;
 }
 
-// A narrow table first drops the column of shares and then shortens the column of sources. Labels are never shortened.
+// Returns the balance sheet as text. A narrow table first drops the column of shares and then shortens the column of
+// sources. Labels are never shortened.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kWithShares = 90;
   constexpr unsigned kOthers = 48;

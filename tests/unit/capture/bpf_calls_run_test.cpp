@@ -76,7 +76,8 @@ class BpfCallPrograms : public testing::Test {
         kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
   }
 
-  // The stack pointer follows the arguments. If it is not given, it is 0, as with trampolines.
+  // Runs the program at the entry of a function. The stack pointer follows the arguments. If it is not given, it is 0,
+  // as with trampolines.
   void enter(std::uint64_t function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
     arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});

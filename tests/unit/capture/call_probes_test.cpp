@@ -475,7 +475,7 @@ class Frames : public ::testing::Test {
   unsigned enter(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0, std::uint8_t level = 0) {
     return stacks_.enter(event(EventKind::call_entry, frame, context), function, level).calls.back().depth;
   }
-  // On x86, the return address is no longer on the stack at the exit.
+  // Ends a call. On x86, the return address is no longer on the stack at the exit.
   bool leave(std::uint32_t function, std::uint32_t frame, std::uint8_t context = 0) {
     return stacks_.leave(event(EventKind::call_exit, frame + 8, context), function);
   }

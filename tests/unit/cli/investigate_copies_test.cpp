@@ -215,7 +215,7 @@ TEST_F(InvestigateCopies, SnapshotsHaveTimes) {
   EXPECT_NE(read().no_times, "");
 }
 
-// Evidence with some groups that grow and some that do not.
+// Returns evidence with some groups that grow and some that do not.
 InvestigationEvidence watched() {
   InvestigationEvidence evidence;
   evidence.seconds = 32;

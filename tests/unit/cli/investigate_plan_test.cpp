@@ -50,7 +50,8 @@ Watched record_from(CpuUse use, const InvestigationPlan& plan, double events_per
       recorded};
 }
 
-// An investigation without samples. It starts to record when it has compared the first readings of the counters.
+// Returns an investigation without samples. It starts to record when it has compared the first readings of the
+// counters.
 Watched watch(const InvestigationPlan& plan, double events_per_s) {
   CpuUse use;
   use.seconds = 0.45 * plan.seconds;

@@ -72,7 +72,8 @@ std::string sequence(const std::vector<std::string>& fragments) {
 
 const std::string kPreamble = R"({"type":"preamble","version":2})";
 
-// A trace of kmalloc events without packets and clocks. `before` are fields in front of the event's usual ones.
+// Returns the metadata of a trace of kmalloc events without packets and clocks. `before` are fields in front of the
+// event's usual ones.
 std::string metadata_with(const std::vector<std::pair<std::string, std::string>>& before) {
   std::vector<std::pair<std::string, std::string>> members = before;
   for (const char* const name : {"ptr", "bytes_req", "bytes_alloc"}) members.emplace_back(name, integer(64));

@@ -35,8 +35,8 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
     EXPECT_TRUE(info.findings.kept().empty());
   }
 
-  // The format of a kprobe event, as the kernel describes it. Fields are words, but the last field of free_bulk is an
-  // array.
+  // Returns the format of a kprobe event, as the kernel describes it. Fields are words, but the last field of free_bulk
+  // is an array.
   FormatText description(const char* name, unsigned id, const std::vector<std::string>& fields) const {
     std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);
     text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";

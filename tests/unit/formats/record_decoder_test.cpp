@@ -74,7 +74,7 @@ std::vector<FormatText> descriptions(Machine machine) {
           {"other", description(machine, "percpu_free_percpu", 900, {{"void * ptr", 8, 8, 0}})}};
 }
 
-// The layout of Linux 4.13 to 5.18.
+// Returns the format of percpu allocations in Linux 4.13 to 5.18.
 FormatText old_description(Machine machine) {
   return {"percpu", description(machine, "percpu_alloc_percpu", kOldAlloc,
                                 {{"bool reserved", 8, 8, 1},

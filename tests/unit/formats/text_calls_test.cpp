@@ -31,7 +31,7 @@ TraceFile file_of(const std::string& text) {
   return {"a text", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, nullptr};
 }
 
-// kallsyms has lines "ADDRESS t NAME".
+// Returns the name of an address in kallsyms, which has lines "ADDRESS t NAME".
 std::string name_at(const std::string& kallsyms, std::uint64_t address) {
   char prefix[32];
   std::snprintf(prefix, sizeof(prefix), "%016llx t ", static_cast<unsigned long long>(address));

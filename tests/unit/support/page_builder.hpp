@@ -12,7 +12,7 @@ class PageBuilder {
  public:
   PageBuilder(Machine machine, std::uint64_t time) : machine_(machine), time_(time), data_(machine) {}
 
-  // A record of up to 112 bytes whose size is a multiple of 4.
+  // Adds a record of up to 112 bytes whose size is a multiple of 4.
   PageBuilder& record(std::uint32_t delta, const std::vector<std::uint8_t>& payload) {
     header(static_cast<unsigned>(payload.size() / 4), delta);
     data_.bytes(payload);

@@ -114,8 +114,8 @@ Octets PerfData::attribute_bytes(const PerfAttribute& attribute) const {
   return out.pad_to(92).u32(static_cast<std::uint32_t>(attribute.clock)).pad_to(kAttributeBytes).get();
 }
 
-// The start of a version 6 trace.dat, without the name of the format. The rest of that file follows; a reader must
-// ignore it.
+// Returns the start of a version 6 trace.dat, without the name of the format. The rest of that file follows; a reader
+// must ignore it.
 Octets PerfData::tracing_data() const {
   TraceDat dat;
   dat.machine = machine_;

@@ -24,7 +24,8 @@ struct TrampolineTargets {
   std::vector<FileDescriptor> of_modules;  // open BTF of modules; TrampolineTarget::types has their descriptors
 };
 
-// `kallsyms` is the text of /proc/kallsyms. Throws Error if the kernel's types are unreadable.
+// Returns the targets for these functions. `kallsyms` is the text of /proc/kallsyms. Throws Error if the kernel's types
+// are unreadable.
 TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& functions, std::string_view kallsyms);
 
 }  // namespace kmt

@@ -162,7 +162,8 @@ std::optional<StackRecords> BpfBackend::stack_records(const KernelDescription& k
   return stacks;
 }
 
-// The programs exclude all threads of this process.
+// Opens the output and the readers of the rings. Returns all threads of this process if `own` is not empty, because the
+// programs exclude all of these threads.
 std::vector<pid_t> BpfBackend::open(std::vector<pid_t> own, RecordOutcome& outcome) {
   const KernelDescription& kernel = outcome.recording.kernel;
   RecordingSink* const sink = open_(kernel, cpus_);

@@ -72,7 +72,8 @@ std::string groups_in_doubt(Doubt doubt, const LeaksResult& result, const LeaksO
   return out;
 }
 
-// A brief report only names the reasons, except those that affect all groups.
+// Returns the reasons why live memory may already be freed. A brief report only names the reasons, except those that
+// affect all groups.
 std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, const TextStyle& style) {
   std::string out;
   std::string names;

@@ -20,7 +20,8 @@ constexpr std::size_t kSteps = 64;
 constexpr double kStepSeconds = 0.25;
 constexpr std::uint32_t kHolder = 4321;
 
-// A recording in which one process uses more and more memory, and kernel counters that grow by the same amount.
+// Returns evidence of a recording in which one process uses more and more memory, and of kernel counters that grow by
+// the same amount.
 InvestigationEvidence recorded(const std::string& cgroup) {
   InvestigationEvidence evidence;
   evidence.seconds = kSteps * kStepSeconds;

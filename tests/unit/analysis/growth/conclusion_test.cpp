@@ -66,7 +66,8 @@ TEST(Conclusion, StatesThatSamplesEndedTooEarly) {
       << ended.words;
 }
 
-// A counter that grows by 90 KB/s from `begin` on, with random noise. It has a value every 2 s for two minutes.
+// Returns a counter that grows by 90 KB/s from `begin` (in seconds) on, with random noise. It has a value every 2 s for
+// two minutes.
 MemorySeries rising_since(double begin, double noise, unsigned seed) {
   MemorySeries series{MemorySource::slabinfo_objects, "kmalloc-1k", {}};
   std::mt19937 random(seed);

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint32_t kProcesses = 32;
 constexpr std::uint32_t kFirst = 1000;
 
-// Evidence of a program that runs again and again. Each process allocates its memory when it starts, and the memory
-// stays.
+// Returns evidence of a program that runs again and again. Each process allocates its memory when it starts, and the
+// memory stays.
 InvestigationEvidence evidence_of_processes() {
   InvestigationEvidence evidence = evidence_with_noise(1);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})

@@ -179,7 +179,7 @@ TEST(SampleGrowth, CachesWithoutNamesAreMatchedByObjectSize) {
   EXPECT_FALSE(narrowing.has("kmalloc-64k"));
 }
 
-// In each second, which is one step, one object is allocated and not freed.
+// Returns growth in which one object is allocated, and not freed, in each step of one second.
 GrowthSeen grown_until(std::uint64_t end_ns) {
   static const Names names;
   SampleGrowth growth(1024, false, names, 0, SampleGrowth::kSteps, 99, 4096);

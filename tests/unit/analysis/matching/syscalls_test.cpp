@@ -88,7 +88,7 @@ class SyscallsOf : public testing::Test {
     info_.tables.event_types = {kEnter, kExit};
   }
 
-  // The innermost frame is first, as the kernel records it.
+  // Adds a stack of these functions, the innermost first, as the kernel records it.
   StackId stack(const std::vector<std::string>& functions) {
     std::vector<std::uint64_t> frames;
     for (const std::string& function : functions) {

@@ -91,7 +91,7 @@ struct Change {
   std::int64_t bytes;
 };
 
-// Random changes during 30 seconds, almost in order of time.
+// Returns random changes during 30 seconds, almost in order of time.
 std::vector<Change> changes(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<Change> made(count);

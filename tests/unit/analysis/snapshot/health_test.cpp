@@ -26,7 +26,7 @@ const std::string kSlabHeader =
 // The kernel lists this cache last. A copy without it is cut off.
 const std::string kOldestCache = "kmem_cache 0 0 256 16 1 : tunables 0 0 0 : slabdata 0 0 0\n";
 
-// A machine with 8 GiB, of which the kernel needs little. All amounts in meminfo are in kB.
+// Returns the files of a machine with 8 GiB, of which the kernel needs little. All amounts in meminfo are in kB.
 Files healthy_machine() {
   return {
       {"meminfo",

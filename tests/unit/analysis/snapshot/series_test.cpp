@@ -115,8 +115,8 @@ const char* const kSlabHeader =
 
 class SnapshotSeriesGrowth : public ::testing::Test {
  protected:
-  // 40 snapshots at intervals of 10 s. "leaky" grows by a page per second, "noisy" grows and shrinks, "full" grew in
-  // the past.
+  // Returns a series of 40 snapshots at intervals of 10 s. "leaky" grows by a page per second, "noisy" grows and
+  // shrinks, "full" grew in the past.
   SnapshotSeries series(bool lacks_some = false) {
     SnapshotSeriesAnalysis analysis;
     std::mt19937 random(1);
