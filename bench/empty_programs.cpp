@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Attaches an empty BPF program to each of the given raw tracepoints until it is ended. This shows the minimum cost of
-// any program.
+// Attaches an empty BPF program to each of the given raw tracepoints until this program is ended. The result is the
+// minimum cost of any BPF program.
 #include <array>
 #include <cerrno>
 #include <cstdio>

@@ -38,8 +38,8 @@ constexpr unsigned kPrivateFile = 0600;
 
 // Calls open(2) with O_CLOEXEC. A new file is private. Throws Error.
 FileDescriptor open_file(const std::string& path, int flags);
-// Creates an unnamed file in that directory, for reading and writing. It disappears with its last descriptor, even if
-// the process is killed. Throws Error.
+// Creates an unnamed file in that directory, for reading and writing. The file disappears with its last descriptor,
+// even if the process is killed. Throws Error.
 FileDescriptor unnamed_file(const std::string& directory);
 // Reads a whole file. Works for procfs and tracefs, where the size is not known in advance. Throws Error.
 std::string read_file(const std::string& path);

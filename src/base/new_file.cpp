@@ -18,8 +18,8 @@ namespace kmt {
 
 namespace {
 
-// Names of unfinished files, which are removed if a signal ends the process. If there are more than 16, the others are
-// not removed.
+// Names of unfinished files, which are removed if a signal ends the process. Only 16 files are listed here, and files
+// beyond this number are not removed.
 std::array<std::atomic<const char*>, 16> g_unfinished;
 // The process that owns the files; a forked child has copies of the names, but must not remove the files.
 std::atomic<pid_t> g_process = 0;

@@ -14,8 +14,8 @@ namespace kmt {
 
 enum class Replaced { removed, kept };
 
-// give_name() renames a complete file or folder from its temporary name to PATH. If `keep_old` is set, it renames the
-// previous file to PATH.old. It returns the step that failed, with errno.
+// give_name() renames a complete file or folder from its temporary name to PATH. If `keep_old` is set, give_name()
+// renames the previous file to PATH.old. On failure, it returns the step that failed, with errno.
 enum class NamingStep : int { none, keeping, renaming };
 NamingStep give_name(const std::string& unfinished, const std::string& path, bool keep_old);
 Error naming_error(NamingStep failed, const std::string& path);

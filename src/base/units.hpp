@@ -14,8 +14,8 @@ std::uint64_t parse_size(std::string_view text);
 // Throws Error.
 std::uint64_t parse_duration(std::string_view text);
 
-std::string humane_bytes(std::uint64_t bytes);           // such as "1.5 MiB" or "312 B"
+std::string humane_bytes(std::uint64_t bytes);           // returns a text such as "1.5 MiB" or "312 B"
 std::string humane_count(std::uint64_t count);           // "1,234,567"
-std::string humane_duration(std::uint64_t nanoseconds);  // such as "1.250 s", "3.1 ms" or "12 min 5 s"
+std::string humane_duration(std::uint64_t nanoseconds);  // returns a text such as "1.250 s", "3.1 ms" or "12 min 5 s"
 
 }  // namespace kmt

@@ -20,8 +20,8 @@ constexpr std::size_t kMostShown = 200;
 // Limit for the nesting of objects and arrays. A valid answer has at most four levels: the answer, its data, a row, and
 // a cell that is an array of strings.
 constexpr int kMostNested = 8;
-// This is enough for half a million groups. A value needs at most 96 bytes, so the text of the answer and all values
-// need less than 1 GiB.
+// This limit is enough for half a million groups. A value needs at most 96 bytes, so the text of the answer and all
+// values need less than 1 GiB.
 constexpr std::size_t kMostValues = std::size_t{8} << 20;
 
 bool is_text(const Json& value) { return value.is_string(); }

@@ -48,8 +48,8 @@ class ClickHouse {
   // Makes one attempt. Returns an empty text if it succeeds, and otherwise the failure: "cannot be reached: …". Throws
   // Error if a retry would not help.
   std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
-  // Returns the failure in a reply in the same form as attempt(). If there is no failure, moves the reply's text to
-  // `answer`.
+  // Returns the failure in a reply, in the form that attempt() returns. If there is no failure, moves the reply's text
+  // to `answer`.
   std::string take(HttpReply reply, std::string& answer) const;
   void say_that_it_waits(const std::string& failure);
   std::string tried(const Parameters& parameters, std::string_view body);

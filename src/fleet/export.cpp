@@ -180,7 +180,7 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
 }
 
 // Returns the call site of an event. Events of pages and of vmalloc areas have no call site, and neither have some
-// events of slab objects. For them, returns the caller in the stack, if there is a stack.
+// events of slab objects. For an event without a call site, returns the caller in the stack, if there is a stack.
 std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
   if (!fields.symbol.empty()) return fields.symbol;
   const std::span<const std::uint64_t> stack = info.tables.stacks[event.stack];

@@ -26,8 +26,8 @@ std::string part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   return Text(text).get();
 }
 
-// Maximum size of an answer in bytes. It is enough for half a million groups, and a larger answer would be useless. The
-// parser limits the memory for values separately.
+// Maximum size of an answer in bytes. This size is enough for half a million groups, and a larger answer would be
+// useless. The parser limits the memory for values separately.
 constexpr std::size_t kMostAnswer = std::size_t{128} << 20;
 
 std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {

@@ -12,8 +12,8 @@
 namespace kmt {
 
 struct HttpAddress {
-  std::string base;  // such as "http://db1:8123", without the user and the path
-  std::string path;  // such as "/kmemtrace"; "/" if the URL has no path
+  std::string base;  // URL such as "http://db1:8123", without the user and the path
+  std::string path;  // path such as "/kmemtrace"; "/" if the URL has no path
   std::string user;  // empty if the URL names no user
   std::string password;
 };

@@ -25,7 +25,8 @@ struct LoadCounts {
 
 class BlockLoader {
  public:
-  // A server stores a block as one part of one partition. It would split a block that has more than a million rows.
+  // A server stores a block as one part of one partition. The server would split a block that has more than a million
+  // rows.
   static constexpr std::uint64_t kBlockRows = 1 << 16;
   static constexpr std::size_t kBlockBytes = 16 << 20;
 
@@ -35,8 +36,8 @@ class BlockLoader {
               std::string host);
   ~BlockLoader();
 
-  // Starts a new row. The caller then adds the values. If the row has another day than the row before it, it belongs to
-  // another partition and starts a new block. Throws Error.
+  // Starts a new row. The caller then adds the values. A row of another day than the preceding row belongs to another
+  // partition, so it starts a new block. Throws Error.
   RowBinary& row(std::uint16_t day);
   std::uint32_t block() const { return number_; }  // returns the block number of the current row
   // Sends the remaining rows. Then checks that the server has each row exactly once. Throws Error.

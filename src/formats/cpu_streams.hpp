@@ -28,7 +28,7 @@ class CpuStreams {
  public:
   void open(std::vector<CpuPart> parts);
   bool read(EventBatch& batch) { return merge_->read(batch); }
-  // Each stream adds the number of bytes it has read.
+  // Returns the number of bytes that all streams have read. Each stream adds to this number.
   std::uint64_t& consumed() { return consumed_; }
   double progress() const { return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_); }
 

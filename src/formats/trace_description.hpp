@@ -17,8 +17,8 @@ struct TraceDescription {
   std::string uname;         // for example "Linux HOST 6.1.0-47-amd64 x86_64"
   // Each entry is a line "CPU: N" followed by the kernel's per_cpu/cpuN/stats. kmemtrace adds lines: "node: N" is the
   // CPU's NUMA node, "full rings: N" counts events dropped because a BPF program's ring was full, and "not recorded: N"
-  // counts events that were still unread when the recorder had to stop. An entry without "CPU: N" has the losses of no
-  // particular CPU, or the lines of inherited_findings().
+  // counts events that were still unread when the recorder had to stop. An entry without "CPU: N" has losses that
+  // belong to no particular CPU, or the lines of inherited_findings().
   std::vector<std::string> cpu_stats;
   std::vector<StateSample> samples;  // sorted by time
   std::string repaired;              // data dropped by repairs, one line each; empty if never repaired

@@ -15,8 +15,8 @@ Cell member(const auto& row) {
 }
 
 // Returns the bytes allocated beyond the request. Only slab objects have this value: percpu memory is requested for one
-// CPU but allocated for each, and vmap areas and pages have exactly the requested size. Returns 0 if a kernel allocates
-// less than requested; `check` reports such events.
+// CPU but allocated for all CPUs, and vmap areas and pages have exactly the requested size. Returns 0 if a kernel
+// allocates less than requested; `check` reports such events.
 Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};
   return row.bytes_allocated > row.bytes_requested ? row.bytes_allocated - row.bytes_requested : std::uint64_t{0};

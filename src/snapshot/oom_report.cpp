@@ -209,8 +209,8 @@ class ReportReader {
     remember_release(text);
     const bool starts_late = !in_report_ && !begins_report(text) && is_line_of_report(text);
     if (starts_late || begins_report(text)) begin(starts_late);
-    // A report of a kill inside a cgroup does not show the machine's memory, so drop it. The next report may lack its
-    // first line, and would be added to this one.
+    // A report of a kill inside a cgroup does not show the machine's memory, so drop it. If the next report lacks its
+    // first line, its other lines would otherwise be added to the dropped report.
     if (has(text, "emory cgroup") && in_report_ && !report_.has_memory()) end();
     if (!in_report_) return;
     if (!report_.boot_ns && !report_.wall_ns) {
@@ -290,7 +290,7 @@ class ReportReader {
     return report.nodes.size() + report.zones.size() + report.kill.tasks.size() + report.slabs.size();
   }
 
-  // True for lines of a call trace. They contain nothing about memory.
+  // True for lines of a call trace, which contain nothing about memory.
   static bool is_frame(std::string_view text) {
     return text.starts_with("[<") || (has(text, "+0x") && has(text, "/0x"));
   }
@@ -351,7 +351,7 @@ class ReportReader {
       is_header = true;
       report_.kill.invoked_by = text.substr(0, at);
     }
-    // The first line may be split in several ones.
+    // The first line may be split into several lines.
     if (is_header || (!report_.kill.invoked_by.empty() && !report_.has_memory())) {
       constexpr std::string_view kMask = "gfp_mask=";
       if (!report_.kill.order) report_.kill.order = number_after(text, " order=");
@@ -433,7 +433,7 @@ class ReportReader {
     if (!process || task_columns_.empty()) return false;
     auto task = task_of(*process, words);
     if (!task) {
-      // The first number of a row is a user's, so other messages in brackets are not damaged rows.
+      // The first number of a row is a user ID, so other messages in brackets are not damaged rows.
       if (whole_number(Words(text.substr(end + 1)).next())) ++report_.damaged_tasks;
       return false;
     }
@@ -529,7 +529,7 @@ std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
   return found == numbers.end() ? 0 : found->second;
 }
 
-// Returns the size of a page in kB if the two amounts are the same. The kernel reads large ones at different times.
+// Returns the size of a page in kB if the two amounts are the same. The kernel reads large amounts at different times.
 std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
   constexpr std::uint64_t kManyPages = 1024;
   constexpr std::uint64_t kFewPages = 16;

@@ -9,7 +9,7 @@
 namespace kmt {
 
 struct RepeatedCopy {
-  std::string_view text;   // the last whole copy
+  std::string_view text;   // the last complete copy
   std::size_t number = 1;  // of this copy, from 1
   std::size_t copies = 1;  // in the text
 };

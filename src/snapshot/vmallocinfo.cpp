@@ -53,7 +53,7 @@ void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
     if (line.empty()) return;
     Words words(line);
     const std::string_view range = words.next();
-    // Linux 4.15 may print "0x  (ptrval)-0x  (ptrval)" in place of the two addresses.
+    // Linux 4.15 may print "0x (ptrval)-0x (ptrval)" instead of the two addresses.
     constexpr std::string_view kHidden = "(ptrval)";
     if (const std::size_t at = words.rest().rfind(kHidden); at != std::string_view::npos)
       words = Words(words.rest().substr(at + kHidden.size()));

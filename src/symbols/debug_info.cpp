@@ -53,8 +53,8 @@ void add_ranges_of(Dwarf_Die& die, std::vector<Range>& ranges) {
     if (low < high) ranges.push_back({low, high, dwarf_dieoffset(&die)});
 }
 
-// Returns false after the last sibling. Also returns false if the next one is before this one, as may happen in a
-// damaged file.
+// Returns false after the last sibling. Also returns false if the next sibling is at an earlier position, as may happen
+// in a damaged file.
 bool go_to_sibling(Dwarf_Die& die) {
   const Dwarf_Off before = dwarf_dieoffset(&die);
   return dwarf_siblingof(&die, &die) == 0 && dwarf_dieoffset(&die) > before;

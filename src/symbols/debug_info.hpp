@@ -52,9 +52,9 @@ class DebugInfo {
   std::unique_ptr<Reader> reader_;
 };
 
-// Removes those leading directories from a path of debug info that the path and the compile directory have in common.
-// These must be at least two directories, or the whole compile directory. For example, "/build/linux/fs/dcache.c",
-// compiled in "/build/linux/debian/build", becomes "fs/dcache.c".
+// Removes the leading directories of a path of debug info that the path and the compile directory have in common, if
+// these are at least two directories or the whole compile directory. For example, "/build/linux/fs/dcache.c", compiled
+// in "/build/linux/debian/build", becomes "fs/dcache.c".
 std::string short_source_path(std::string_view path, std::string_view compile_dir);
 
 }  // namespace kmt

@@ -32,7 +32,8 @@ std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
 }
 
 // Returns the maximum size of a symbol in bytes, which is the size in the symbol table. Many symbols of assembler code
-// have no size there. For them, the maximum is the distance to the end of the section. Empty if the symbol is not code.
+// have no size there. For such a symbol, the maximum is the distance to the end of the section. Empty if the symbol is
+// not code.
 std::optional<std::uint64_t> most_bytes_of(Elf* elf, const GElf_Sym& symbol) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
   if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) return std::nullopt;
@@ -148,8 +149,8 @@ std::string demangled(std::string_view name) {
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   if (status != 0 || !whole) return std::string(name);
   std::string text = whole.get();
-  // Removes the parameters. They are the last group of parentheses that is not inside other parentheses or template
-  // arguments.
+  // Removes the parameters of a function, which are the last group of parentheses that is not inside other parentheses
+  // or template arguments.
   if (const std::size_t end = text.rfind(')'); end != std::string::npos && text.find('>', end) == std::string::npos) {
     int depth = 0;
     std::size_t at = end + 1;

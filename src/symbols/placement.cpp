@@ -105,8 +105,8 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
     if (address != 0) addresses[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));
-  // Key: section. Value: the possible start addresses of this section, each with the number of symbols that agree with
-  // it.
+  // Key: section. Value: the possible start addresses of this section, and the number of symbols that agree with each
+  // address.
   std::map<std::size_t, std::map<std::uint64_t, std::size_t>> votes;
   for (const Pair& pair : pairs) ++votes[pair.section][pair.run - (pair.link - debug.sections()[pair.section].address)];
 

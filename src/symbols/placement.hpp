@@ -32,8 +32,8 @@ class Placement {
 };
 
 // Places the code of the kernel. The kernel is linked at fixed addresses, and is moved as a whole at boot (KASLR). The
-// distance is the address of `_stext` (or `_text`) in kallsyms minus its address in the file. Throws Error if either of
-// the two has neither symbol.
+// distance is the address of `_stext` (or `_text`) in kallsyms minus its address in the file. Throws Error if kallsyms
+// or the file lacks both symbols.
 Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms);
 
 // Places each section of a module separately. The addresses are from `sections`, which has lines "MODULE SECTION

@@ -20,8 +20,8 @@ namespace {
 // as endbr64) may come before this call. The real distance is much smaller.
 constexpr std::uint64_t kMostBeforeTracing = 64;
 
-// A line has the format "name [module]". There may be an address before the name. It is the address of the call for
-// tracing, not of the start of the function.
+// A line has the format "name [module]". An address may precede the name. That address is the place of the call to the
+// tracer, not the start of the function.
 struct Line {
   std::string_view name;
   std::string_view module;

@@ -164,7 +164,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
                      object.path + ": a program generated this code, but no names of its functions were found"});
     return;
   }
-  // This code is not from a file: its object has a name in brackets, or a name that is not a path.
+  // This code is not from a file, because the name of its object is in brackets or is not a path.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
   if (has_no_file(object.path) && object.build_id.empty()) {
     findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": this code has no file"});

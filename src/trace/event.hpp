@@ -20,8 +20,8 @@ enum class EventKind : std::uint8_t {
   cache_free,
   page_alloc,
   page_free,          // mm_page_free; before Linux 3.3, mm_page_free_direct and mm_pagevec_free
-  page_free_batched,  // mm_page_free_batched, or mm_page_free_direct after mm_pagevec_free; a page_free reports the
-                      // same free
+  page_free_batched,  // mm_page_free_batched, or mm_page_free_direct after mm_pagevec_free. A page_free event reports
+                      // the same free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,

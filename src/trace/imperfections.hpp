@@ -59,7 +59,7 @@ class Findings {
   static constexpr std::size_t kKeptOfAKind = 20;
 
   void add(Finding finding, std::uint64_t count = 1);
-  // Counts a finding without keeping it as an example. This is cheap enough for an event loop.
+  // Counts a finding without keeping it as an example, so it is cheap enough for an event loop.
   void count(Imperfection kind, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(kind)] += count; }
   // True if another example of this kind would be kept. For frequent findings, check this before composing the text.
   bool wants(Imperfection kind) const { return kept_of_[static_cast<std::size_t>(kind)] < kKeptOfAKind; }

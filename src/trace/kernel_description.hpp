@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's description of the machine and of its tracing. With it, another machine can read the pages of the ring
-// buffers. The texts are unmodified files of the kernel.
+// The kernel's description of the machine and of its tracing. Another machine needs this description to read the pages
+// of the ring buffers. The texts are unmodified files of the kernel.
 #pragma once
 
 #include <cstdint>

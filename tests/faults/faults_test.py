@@ -157,8 +157,8 @@ class Reference:
         done = strace(log, ['-e', 'trace=' + ','.join('?' + call for call in CALLS)], command.arguments, self.folder)
         if done is None or done.returncode != command.status:
             raise AssertionError(f'{command.name} without a fault: {done and (done.returncode, done.stderr)}')
-        # The calls before the first munmap() are made by the dynamic loader. Those after another execve() are made by
-        # the recorded command.
+        # The dynamic loader makes the calls before the first munmap(). The recorded command makes the calls after
+        # another execve().
         self.first, self.most = collections.Counter(), collections.Counter()
         counts, loading, others = collections.Counter(), True, set()
         with open(log, encoding='utf-8', errors='replace') as file:

@@ -168,8 +168,8 @@ class Allocators(LiveTest):
                  if e.name == 'alloc_vmap_area' and e.pid == os.getpid()]
         large = [size for size in areas if size >= 3 << 20]
         self.assertEqual(len(large), 1, areas)
-        # The area has the values of the map, a page for its header, and the guard page. The kernel's own list has the
-        # same area.
+        # The area has the values of the map, a page for its header, and the guard page. The kernel's list of areas has
+        # this area too.
         self.assertEqual(large[0], (3 << 20) + 2 * page)
         self.assertEqual(new, large)
         self.assertEqual((got['vmalloc']['allocations'], got['vmalloc']['bytes_allocated']), (len(areas), sum(areas)))

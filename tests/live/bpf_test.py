@@ -20,7 +20,7 @@ from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_int
 
 LAST_PID = '/proc/sys/kernel/ns_last_pid'
 CHOOSES_IDS = unittest.skipUnless(os.path.exists(LAST_PID), 'this kernel lets nobody choose the next id')
-# MAKER allocates fifty objects that only eventfds have. ONE_ID starts twenty processes that do this one after the
+# MAKER allocates fifty objects that only eventfds have. ONE_ID starts twenty processes that run MAKER one after the
 # other, all with the same process ID.
 MAKER = 'import os; input(); [os.close(os.eventfd(0)) for _ in range(50)]'
 ONE_ID = f"""

@@ -48,8 +48,8 @@ class Profile(LiveTest):
                 estimate = done['slab'][name]
                 # exec and interrupts allocate different amounts in the two runs of the loop.
                 held[name] += estimate['low'] * 0.99 <= truth <= estimate['high'] * 1.01
-        # An interval that contains the truth in 95 % of runs does so in fewer than 9 of 12 runs once in 450 times.
-        # heap_profile_test.cpp has many runs with fixed seeds.
+        # An interval that contains the truth in 95 % of runs contains it in fewer than 9 of 12 runs only once in 450
+        # times. heap_profile_test.cpp has many runs with fixed seeds.
         for name, count in held.items():
             self.assertGreaterEqual(count, ROUNDS - 3, name)
 

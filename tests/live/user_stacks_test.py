@@ -412,7 +412,7 @@ class PerfReport(LiveTest):
         rows = json.loads(report(path, '--by', 'comm,user-symbol', '--context', 'task', '--limit', '0', '--json'))
         hits = {row['keys']['user-symbol']: row['allocations'] for row in rows['groups']['slab']['rows']
                 if row['keys']['comm'] == 'lists'}
-        for name in first:  # an interrupt may occur between the two reports
+        for name in first:  # an interrupt may occur between the two reports of the free
             self.assertLessEqual(hits.pop(name, 0), 2)
             del samples[name]
         self.assertEqual(hits, dict(samples))

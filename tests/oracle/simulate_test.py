@@ -21,7 +21,7 @@ from samples import real  # noqa: E402
 
 MACHINES = {'amd64': (6, 1), 'arm64': (6, 1), 'i386': (6, 1), 's390x': (6, 1), 'amd64-5.10': (5, 10)}
 CPUS = 2
-DMA, RECLAIMABLE, ACCOUNT = 0x1, 0x10, 0x400000  # bits of gfp_t, the same in both kernels
+DMA, RECLAIMABLE, ACCOUNT = 0x1, 0x10, 0x400000  # bits of gfp_t, which are the same in both kernels
 
 
 def simulate(path, *options):

@@ -41,7 +41,8 @@ class Cache:
             self.limit = math.ceil((6, 24, 52, 120)[kind] * 2 / self.capacity)
         else:
             self.limit = (2, 6, 13, 30)[kind]
-        self.active, self.lists = {}, collections.defaultdict(list)  # both by CPU; the last slab of a list is on top
+        self.active, self.lists = {}, collections.defaultdict(list)  # both lists are indexed by CPU; the last slab of a
+                                                                     # list is on top
         self.nodes = collections.defaultdict(list)
         self.slabs = set()
         self.slab_of = {}

@@ -215,7 +215,7 @@ class Debugging(Case):
             want = []
             for cache in ('kmalloc-1k', 'kmalloc-512'):
                 lines = text(self.debugging, f'sys/kernel/debug/slab/{cache}/{name}').splitlines()
-                for line in filter(None, lines):  # a record without a stack has no empty line after it
+                for line in filter(None, lines):  # a record may have an empty line after it, but not if it has no stack
                     if line.startswith('\t') or line.startswith(' ' * 8):
                         want[-1][-1].append(line.strip())
                     else:
@@ -365,7 +365,7 @@ class Made(Case):
         self.assertEqual({'from_tomorrow': 'a b'}, now['attributes'])
         self.assertEqual(cache['active_objects'] * 6, line(result, 'slab.padding'))
         self.assertEqual(line(self.before, 'slab'), line(result, 'slab'))
-        # The same content in one file, as grep prints it.
+        # The same content in one file, in the form that grep prints.
         folder = f'{self.folder}/sys/kernel/slab'
         grep = subprocess.run(['grep', '-rs', ''], cwd=folder, stdout=subprocess.PIPE, encoding='utf-8', check=True).stdout
         shutil.rmtree(f'{self.folder}/sys')

@@ -350,7 +350,7 @@ class _Planter:
                 self.kmalloc(self.random.randrange(self.START, start - 10), cpu, site, pointer, 250)
                 self.kfree(time, cpu, free, pointer)
             self.recorder.lose(cpu, low, high, counted=i == 0)
-        self.add(start + (end - start) // 2, cpu, 'kfree', call_site=free)  # between the two intervals
+        self.add(start + (end - start) // 2, cpu, 'kfree', call_site=free)  # events between the two intervals
         self.add(end + 1, cpu, 'kfree', call_site=free)
         self.left('freed in a loss', site, 40, 0, 256, 0, uncertain=40)
 

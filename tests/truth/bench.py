@@ -139,7 +139,8 @@ def ask_leaks(program, seconds, folder):
     return Answer(confirmed, '; '.join(words[:100] for words, _ in confirmed[:3]) or 'no growth')
 
 
-# Bytes of each object of a plant on Linux 6.18, for `top`: slab objects and pages that have no slab objects in them.
+# Bytes of each object of a plant on Linux 6.18, for `top`. Pages with slab objects do not count in addition to the
+# objects.
 SIZES = {
     'messages': 1024 + 256 / 16,  # kmalloc-1k, and a queue (kmalloc-256) for 16 messages
     'renamed_threads': 1024 + 256 / 16,

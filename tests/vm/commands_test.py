@@ -71,7 +71,7 @@ class Commands(unittest.TestCase):
             return
         self.assertEqual((30, 30, 0), (removed, rows['/jobs']['count'], rows['/jobs']['existing']))
         self.assertRegex(self.text('snapshot-dying-text.out'), r'\n */jobs +30 +0 ')
-        if KERNEL == '5.10':  # this kernel adds up to 32 pages per CPU to the amounts only later
+        if KERNEL == '5.10':  # this kernel adds up to 32 pages per CPU to its counters with a delay
             return
         self.assertGreaterEqual(rows['/jobs']['file_bytes'], 30 << 16)
         self.assertLess(rows['/jobs']['file_bytes'], 31 << 16)

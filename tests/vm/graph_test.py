@@ -86,7 +86,7 @@ class Graph(unittest.TestCase):
         self.assertTrue(calls)
         for call in calls:
             populate, uf = (call['arguments'][name] for name in ('populate', 'uf')) if HAS_ARGUMENTS else (None, None)
-            if BACKEND == 'kprobe':  # both pointers are variables of the same caller
+            if BACKEND == 'kprobe':  # both pointers are variables of one function, the caller
                 self.assertEqual(int(populate, 16) >> 14, int(uf, 16) >> 14)
                 self.assertEqual(0xff, int(uf, 16) >> 56)  # valid also for five levels of page tables
             elif HAS_ARGUMENTS:

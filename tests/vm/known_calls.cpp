@@ -56,7 +56,7 @@ class Task {
     }
   }
 
-  // Appends the recorded calls to the file. These writes are not recorded themselves.
+  // Appends the recorded calls to the file. Writing them is not recorded.
   void save(int to) const {
     std::size_t written = 0;
     while (written < lines_.size()) {

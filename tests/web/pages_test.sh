@@ -23,7 +23,7 @@ of_trace() { # NAME TRACE
   "$kmemtrace" report --html "$1.html" "$2"
 }
 
-# Names of tasks, call sites, functions in stacks, and events. They try to inject markup, or to move the text next to
+# Names of tasks, call sites, functions in stacks, and events that try to inject markup, or to move the text next to
 # them.
 hostile_trace() {
   local names=('</script>' '<img src=x onerror=alert(1)>' $'\u202egnp' $'\u05d0\u05d1' "\"'\`\${1}" '__proto__' 'constructor'
@@ -77,7 +77,7 @@ of_calls typed-calls "$data/graph/args.7.2.dat" --btf "$data/graph/args.7.2.btf"
 documents two "$data/amd64-5.10/trace.dat"
 "$kmemtrace" diff --json --limit 2000 --by call-site "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat" >two.diff.json
 "$kmemtrace" report --html two.html --diff "$data/amd64-5.10/trace.dat" "$data/amd64/trace.dat"
-# The first report has the most pages. So it is also checked in dark colors.
+# The first report has the most pages. So this report is also checked in dark colors.
 reports=(two.html amd64-stacks.html)
 
 printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: comm=bash pid=1977 child_comm=bash child_pid=1978\n' >none.txt

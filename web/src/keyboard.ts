@@ -5,7 +5,7 @@ import { showHelp } from './help';
 import { kPages } from './state';
 import { switchTheme } from './theme';
 
-// Each page has the same number in every report.
+// A page has the same number in every report.
 const kNumbered = kPages.filter((page) => page !== 'findings');
 
 function goTo(app: App, step: number): void {

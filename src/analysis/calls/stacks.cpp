@@ -122,7 +122,7 @@ std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint6
   }
   if (cpu >= by_cpu_.size()) return {};
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
-  // after_ns is 0 if the end of the loss is not known yet. It stays 0 if the trace ends with the loss.
+  // after_ns is 0 if the end of the loss is not known yet, and stays 0 if the trace ends with the loss
   const auto is_over = [&](std::size_t loss) {
     return info_.losses.intervals[loss].after_ns != 0 && info_.losses.intervals[loss].after_ns <= from_ns;
   };

@@ -91,8 +91,8 @@ class CallStacks {
   // Call at the end of the trace: ends all open calls without an end event.
   void finish();
 
-  // Returns the place (an index into tasks_) of the last event's task. It is valid while the task has open calls.
-  // call_of() finds an open call of that task.
+  // Returns the index in tasks_ of the last event's task. The index is valid while the task has open calls. call_of()
+  // finds an open call of that task.
   std::uint32_t place() const { return place_; }
   OpenCall& call_of(std::uint32_t place, std::uint32_t node);
 

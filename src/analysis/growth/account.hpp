@@ -30,9 +30,9 @@ class KernelAccount {
   // Returns how a cluster has risen since the confirmed late growth of a cache started. Empty if the cluster does not
   // make up most of that cache's growth. Based on samples; `judged` is the number of clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
-  // True if the kernel's counters show growth of the caches with most of the growth, false if they contradict it. Empty
-  // if the kernel has no counters for these caches or too few values of them.
-  // `late` is true if the finding is about the second half of the time. The counters must then grow in that half.
+  // True if the kernel's counters show growth of the caches with most of the growth, false if the counters contradict
+  // this growth. Empty if the kernel has no counters for these caches or too few values of them. `late` is true if the
+  // finding is about the second half of the time. The counters must then grow in that half.
   std::optional<bool> supports(const std::vector<FindingCache>& caches, bool late) const;
   std::optional<bool> supports(const FindingCache& cache, bool late) const;
   // True if the growth of a cache is confirmed, the cache has a large share of the finding's bytes, and no other cause

@@ -44,9 +44,9 @@ State find_unexplained(const Judgement& judgement) {
   return most;
 }
 
-// Returns further kernel counters with confirmed growth if findings explain less than half of it. Counters that grow
-// much slower than the fastest are left out: they may be side effects, such as small objects allocated with files.
-// SUnreclaim is left out because it is the sum of other counters.
+// Returns further kernel counters with confirmed growth if findings explain less than half of this growth. Counters
+// that grow much slower than the fastest are left out: they may be side effects, such as small objects allocated with
+// files. SUnreclaim is left out because it is the sum of other counters.
 std::vector<std::size_t> find_others(const Judgement& judgement, State shown) {
   constexpr std::size_t kMost = 3;
   double fastest = shown ? judgement.states[*shown].trend.bytes_per_s : 0;

@@ -77,7 +77,8 @@ class Judge {
   // Adds the growth of these groups to the kernel counters that include them, even if a counter is small.
   static void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
                       std::map<std::string, double>& explained);
-  // Growth of kernel counters is not confirmed if running processes that started recently hold most of it.
+  // Marks the growth of kernel counters as not confirmed if running processes that started recently hold most of the
+  // memory.
   void mark_held_by_processes(std::vector<StateGrowth>& states) const;
 
   const InvestigationEvidence& evidence_;
@@ -128,8 +129,8 @@ void Judge::compare_sum_with_caches(std::vector<StateGrowth>& states) const {
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
-  // Pages of vmalloc areas are recorded with other pages. They are in the recording although its event filter does
-  // not list them.
+  // Pages of vmalloc areas are recorded with other pages. These pages are in the recording although its event filter
+  // does not list them.
   const auto is_recorded = [&cluster](const std::string& cache) {
     return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
   };

@@ -52,8 +52,8 @@ bool is_kernel_memory_line(std::string_view name) {
 
 using Kinds = std::map<std::string, std::vector<double>>;  // values over time, by cache name
 
-// Returns the cache that accounts for nearly all growth of its class, or null if there is none. Its values are more
-// useful than the sum because fluctuations of the other caches do not blur them.
+// Returns the cache that accounts for nearly all growth of its class, or null if there is none. The values of this
+// cache are more useful than the sum, because fluctuations of the other caches do not blur them.
 const Kinds::value_type* risen_kind(const Kinds& kinds) {
   const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };
   double all = 0;

@@ -33,7 +33,7 @@ std::string identity_of(const DrawnGroup& group) {
 }
 
 // True if this is a merged group, which contains freed objects of many processes. Such a group has pid 0 and a name
-// that no task with pid 0 has: pid 0 belongs to idle tasks, which are named "swapper/0".
+// that no task with pid 0 has. In the kernel, pid 0 belongs to idle tasks, which are named "swapper/0".
 bool is_folded(const DrawnGroup& group) { return group.process == 0 && group.comm == kOthers; }
 
 void add_size(std::vector<DrawnSize>& sizes, const DrawnSize& more) {

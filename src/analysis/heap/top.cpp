@@ -54,7 +54,8 @@ bool shows(TopView view, const HeapRow& row) {
 // False for interrupts, and for idle tasks, which all have process ID 0.
 bool is_process(const HeapSite& site) { return site.context == AllocationContext::task && site.process != 0; }
 
-// Limits an estimate to the bytes that the row allocated, because live memory is a part of them.
+// Limits an estimate of live bytes to the bytes that the row allocated, because live memory is a part of the allocated
+// memory.
 void limit_live(TopRow& row) {
   if (!row.live_bytes) return;
   const auto most = static_cast<double>(row.allocated);

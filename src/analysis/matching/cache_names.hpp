@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the slab cache of an allocation. Since Linux 7, kmem_cache_alloc events name the cache. Since Linux 5.12, only
-// the free event of an object names it, so a separate pass learns the names from frees. This works because a call site
-// nearly always allocates objects of one size from the same cache (an exception are mempools). kmalloc objects get a
-// name from their size and kind, like the kernel's caches in mm/slab_common.c.
+// Finds the slab cache of an allocation. Since Linux 7, kmem_cache_alloc events name the cache. In Linux 5.12 to 6.x,
+// only the free event of an object names the cache, so a separate pass learns the names from frees. This works because
+// a call site nearly always allocates objects of one size from the same cache (an exception are mempools). kmalloc
+// objects get a name from their size and kind, like the kernel's caches in mm/slab_common.c.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ class CacheNames {
   std::uint64_t kmalloc_size(const Event& event) const;
 
   const TraceInfo& info_;
-  std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT; 0 if the kernel has no caches for it
+  std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT; 0 if the kernel has no caches for accounted memory
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"

@@ -30,9 +30,9 @@ inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free
   return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
 }
 
-// Detects objects of the recorder. A recording excludes allocations by the recorder. It includes frees by the recorder,
-// because the recorder may free objects that other tasks allocated. If a task of the recorder frees an object twice, it
-// must have allocated this object again between the frees.
+// Detects objects of the recorder. A recording excludes allocations by the recorder, but not its frees, because the
+// recorder may free objects that other tasks allocated. If a task of the recorder frees an object twice, it must have
+// allocated this object again between the frees.
 class RecorderTasks {
  public:
   RecorderTasks() = default;

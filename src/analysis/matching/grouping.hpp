@@ -185,7 +185,7 @@ class Grouping {
     const TaskLife* life;
     std::uint32_t value;
   };
-  FlatMap<KnownTask> known_tasks_[2];  // index 0: task names without the task ID; index 1: with it
+  FlatMap<KnownTask> known_tasks_[2];  // index 0: task names without the task ID; index 1: task names with the task ID
   FlatMap<KnownTask> known_processes_;
   struct KnownCode {
     std::uint32_t object = 0;  // 0: not computed yet, else 1 + index in texts_

@@ -13,7 +13,7 @@ namespace kmt {
 // True for functions of the BPF memory allocator that refill free lists. `frame` may have an offset and a module.
 bool refills_bpf_memory(std::string_view frame);
 
-// True if an interrupt with this stack works for the task that it interrupted. The BPF memory allocator refills its
+// True if an interrupt with this stack works for the task that was interrupted. The BPF memory allocator refills its
 // free lists in irq_work, which the allocating task raises on its own CPU (kernel/bpf/memalloc.c, Linux 6.1 to 7.0).
 // The call site alone is enough: only this code has the function alloc_bulk().
 bool is_for_interrupted_task(std::span<const std::uint64_t> stack, const SymbolNames& symbols);

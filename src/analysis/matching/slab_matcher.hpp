@@ -42,7 +42,10 @@ struct SlabObject {
   bool freed_by_rcu() const { return (flags & kFreedByRcu) != 0; }
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }  // this is the second event of the allocation
+  bool duplicate_event() const {
+    return (flags & kDuplicateEvent) != 0;
+  }  // this is the second of two events that
+     // report the allocation
   // True if the pointer looked live before this allocation.
   bool replacing() const { return (flags & kReplacing) != 0; }
 };
@@ -123,8 +126,8 @@ class SlabMatcher {
   }
   static void make_room(Table& table);
 
-  // A free on one CPU may seem to precede the allocation of its object on another CPU. If the difference is smaller
-  // than this, the clocks probably disagree.
+  // Nanoseconds. A free on one CPU may seem to precede the allocation of its object on another CPU. If the difference
+  // is smaller than this, the clocks probably disagree.
   static constexpr std::uint64_t kClockSkewNs = 10'000;
 
   std::array<Table, std::size_t{1} << kTableBits> tables_;

@@ -121,7 +121,8 @@ void Syscalls::note_exec_of_thread(const Event& event) {
 }
 
 void Syscalls::note_width(const Event& event) {
-  // A successful execve ends with the ID of the first thread. This end has the thread's own ID, so the call has failed.
+  // A successful execve ends with the ID of the process's first thread. This end event has the ID of the thread that
+  // called execve, so the call has failed.
   std::erase_if(executing_, [&event](const auto& one) { return one.second.tid == event.tid; });
   if (event.address != kExecve32 && event.address != kExecve64) return;
   const bool is_32 = event.address == kExecve32;

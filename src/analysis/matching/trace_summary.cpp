@@ -53,8 +53,8 @@ template <typename InWindow>
 RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, InWindow in_window, bool complete) {
   RecordedTime time{seen.first_ns, seen.last_ns};
   if (seen.events == 0) return time;
-  // If a ring buffer has overwritten its oldest events, the time of the recording starts with its first event that is
-  // left.
+  // If a ring buffer has overwritten its oldest events, the time of the recording starts with the first event that is
+  // left in this buffer.
   const bool whole_begin = total_lost_events(info.losses) == 0;
   for (const StateSample& sample : info.recording.samples) {
     if (!in_window(sample.ticks)) continue;

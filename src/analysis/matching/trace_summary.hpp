@@ -52,9 +52,9 @@ struct EventCounts {
   void add(const EventCounts& other);
 };
 
-// The time in which events were recorded. It extends from the first to the last event. It also includes the first and
-// last memory sample, because these are taken when a recording starts and ends. If a trace was not read to its end, the
-// time ends with the last event.
+// The time in which events were recorded. It extends from the first to the last event, and includes the first and last
+// memory sample, because these are taken when a recording starts and ends. If a trace was not read to its end, the time
+// ends with the last event.
 struct RecordedTime {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;

@@ -28,7 +28,7 @@ namespace kmt {
 namespace {
 
 // True if an event in an interrupt may have the time of the interrupted event. This only happens in the kernel's own
-// ring buffer. perf and LTTng have other buffers, and a .kmt file may have been converted from their traces.
+// ring buffer. perf and LTTng have other buffers. A .kmt file may have been converted from a trace of perf or LTTng.
 bool nests_times(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   if (!version || *version >= KernelVersion{5, 9}) return false;
@@ -212,7 +212,7 @@ void CheckAnalysis::State::find_silence() {
   if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
   // If only some tasks were recorded, all of them may have slept. So a silence counts only if a kernel thread was
-  // recorded before or after it: these are only recorded if all tasks are.
+  // recorded before or after it, because kernel threads are only recorded if all tasks are.
   const auto is_of_kernel = [&](std::int32_t tid) {
     const std::string_view name = task_name(info.tasks, tid, found->begin_ns);
     return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||

@@ -90,7 +90,7 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const bool is_selected = allocates                        ? step.origin != 0
                            : step.outcome == Outcome::freed ? !ended.empty()
                                                             : step.selected;
-  // An allocation that the filter excludes may end one that it selects. That end must be passed on.
+  // An allocation that the filter excludes may end an allocation that the filter selects. That end must be passed on.
   if (!is_selected && ended.empty()) return;
   given.add(event);
   sink.add({&event, step.outcome, allocates ? step.origin : 0, task_name(tasks, event.tid, event.time_ns),

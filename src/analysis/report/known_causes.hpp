@@ -25,9 +25,9 @@ class KnownCauses {
 
   // True if the kernel may free objects of this cache (a CacheId) and call site without an event.
   bool may_free(std::uint32_t cache, CallSiteId call_site);
-  // True if an object that is freed a second time may have been allocated without an event in between. Either a known
-  // path did this, or the recorder did: its allocations are not recorded, but RCU frees some of them later in other
-  // tasks.
+  // True if an object that is freed a second time may have been allocated without an event in between, either on a
+  // known path or by the recorder. Allocations by the recorder are not recorded, but RCU frees some of these objects
+  // later in other tasks.
   bool may_have_allocated(std::uint32_t cache, CallSiteId free_site);
 
  private:

@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-// Sets LeaksResult::worst and all members after it. The rows must have verdicts.
+// Sets LeaksResult::worst and the members that are declared after it. The rows must have verdicts.
 void find_sources(LeaksResult& result);
 
 }  // namespace kmt

@@ -105,7 +105,7 @@ class Ledger {
   const AnomalyCount& anomaly_count(std::size_t pair) const { return anomaly_counts_[pair]; }
 
  private:
-  // An allocation, or the part of it, that an event ends.
+  // An allocation that an event ends, or the part of an allocation that the event ends.
   struct Ending {
     std::uint64_t began_ns;
     std::uint64_t bytes;

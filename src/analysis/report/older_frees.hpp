@@ -20,8 +20,8 @@ using CountByThird = std::array<std::uint64_t, 3>;
 
 class OlderFrees {
  public:
-  // Counts a free for its call site, and for its cache if the event has it. Events of allocations may lack the cache
-  // although those of frees have it, as in Linux 6.1.
+  // Counts a free for its call site, and for its cache if the event names the cache. Events of allocations may lack the
+  // cache although events of frees have it, as in Linux 6.1.
   void add(CallSiteId site, CacheId cache, TimeBucket at);
 
   CountByThird of_cache(std::uint32_t cache, const TimeBuckets& clock) const;
@@ -41,7 +41,7 @@ class OlderFrees {
 // the frees.
 bool keeps_pace(const CountByThird& older_frees, const CountByThird& births);
 
-// True if the two counts are so similar in each third, in either order, that this is hardly chance.
+// True if the two counts are very similar in each third, in either order. Then the similarity is hardly chance.
 bool have_same_pace(const CountByThird& births, const CountByThird& older_frees);
 
 // True if both function names name the same object, such as "pipe_info" in alloc_pipe_info() and free_pipe_info().

@@ -12,9 +12,9 @@
 
 namespace kmt {
 
-// Returns the number of objects that are older than the trace, and how many of them were freed, for each cache. `frees`
-// is the number of frees of objects from before the trace. It is indexed by ID in TraceTables::cache_names. `first_ns`
-// is the time of the first event.
+// Returns, for each cache, the number of objects that are older than the trace, and how many of them were freed.
+// `frees` has the number of frees of objects from before the trace, indexed by ID in TraceTables::cache_names.
+// `first_ns` is the time of the first event.
 OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
                                   std::uint64_t first_ns);
 

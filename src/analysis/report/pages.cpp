@@ -36,7 +36,7 @@ Doer doer_of(const Event& event) {
   return event.tid;
 }
 
-// Returns the pageblock order if all kernels of the architecture have the same one; based on Linux 6.1. On x86-64 and
+// Returns the pageblock order if all kernels of the architecture have the same order; based on Linux 6.1. On x86-64 and
 // arm64, the order is PMD_SHIFT - PAGE_SHIFT: a pageblock has as many pages as a page table has entries of 8 bytes.
 // arm64 with 16 and 64 KiB pages raises MAX_ORDER to that order. s390 uses huge pages of 1 MiB (HPAGE_SHIFT).
 std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {

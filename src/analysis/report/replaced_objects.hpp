@@ -34,7 +34,7 @@ class ReplacedObjects {
   // True if objects of this origin replace older objects of their kind.
   bool replace_older(std::uint32_t number);
   // True if objects of this origin are allocated together with objects that replace older ones, and if there are at
-  // most as many of them.
+  // most as many objects of this origin.
   bool accompany_replaced(std::uint32_t number);
 
  private:
@@ -44,7 +44,7 @@ class ReplacedObjects {
     CountByThird live{};
     Births& operator+=(const Births& other);
   };
-  // The calls that led to an allocation, as far as the keys of its group or its call site show them.
+  // The calls that led to an allocation, as far as the grouping keys or the call site show them.
   struct Calls {
     std::string place;                      // innermost function and offset, after the name of the allocator
     std::vector<std::uint32_t> companions;  // indexes into `companions_` for these calls, without duplicates

@@ -52,7 +52,7 @@ class ReportAnalysis {
   CacheNames& cache_names();
 
   // Each batch passes through all stages, and each stage handles the batches in order. Stages of different batches may
-  // run at the same time. The first stage must not run while the source is reading, because it uses the tables of the
+  // run at the same time. The first stage must not run while the source is reading, because both use the tables of the
   // trace.
   static constexpr unsigned kStages = kUnits + 2;
   void run_stage(unsigned stage, MatchedBatch& batch);

@@ -34,8 +34,8 @@ class Estimator {
   // "Confidence intervals for directly standardized rates"). Unlike a normal interval, it is also valid for a handful
   // of samples. `unseen` is the weight of a sample of a kind that was not sampled yet; 0 if there is only one kind.
   Estimate estimate(double unseen = 0) const;
-  // Returns the largest uncertain weight of a sample so far. This is the estimate for the sample minus the amount that
-  // is certain.
+  // Returns the largest uncertain weight of a sample so far: the estimate for the sample minus the amount that is
+  // certain.
   double largest() const { return largest_; }
 
  private:

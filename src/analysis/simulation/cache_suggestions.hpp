@@ -70,8 +70,8 @@ struct SuggestionRequest {
 };
 
 // Returns candidates that are worth a replay, in the order in which they were chosen. `classes` are the kmalloc classes
-// of the recorded kernel. If candidates are ranked by bytes held, there are up to six times as many as requested. These
-// are the best ones by the estimate, and the best ones if new slabs were always full. The latter assumption is too
+// of the recorded kernel. If candidates are ranked by bytes held, there are up to six times as many as requested. Some
+// of them are the best by the estimate. The others would be the best if new slabs were always full, which is too
 // optimistic for most candidates but right for some. Each candidate has variants with the sizes that most objects
 // request.
 std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKind>& kinds,

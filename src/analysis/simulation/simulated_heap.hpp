@@ -21,7 +21,7 @@ namespace kmt {
 // object, the first one is used. Objects that fit into a smaller class stay in that class.
 struct SiteCache {
   std::string glob;               // glob for the symbol or function of call sites; empty: a class for all objects
-  std::uint64_t above_bytes = 0;  // only requests larger than this
+  std::uint64_t above_bytes = 0;  // only requests larger than this, in bytes
   std::uint64_t most_bytes = 0;   // only requests of at most this size
 };
 

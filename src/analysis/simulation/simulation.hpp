@@ -37,7 +37,7 @@ void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request
 // Properties of kmalloc in the recorded kernel.
 struct KmallocModel {
   std::vector<std::uint64_t> classes;
-  std::string least_class_from;  // from here on, members have the same meaning as in SimulationResult
+  std::string least_class_from;  // the following members have the same meaning as in SimulationResult
   bool cgroup_caches = false;
   bool random_caches = false;
   bool caches_assumed = false;

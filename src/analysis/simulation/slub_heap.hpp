@@ -2,11 +2,9 @@
 // Models a cache of SLUB (mm/slub.c, Linux 5.10 to 6.18). Each CPU allocates from its active slab, then from its list
 // of partial slabs, then from the node's list, then from new pages. If an object in a full slab is freed, the slab
 // moves to the list of the freeing CPU. If that list is too long, its slabs move to the node. The node frees empty
-// slabs if it has enough partial ones. Only the number of free objects in a slab is known, so their order does not
-// matter.
-//
-// Not modelled: smaller slab orders because of fragmentation, flushes when a CPU goes offline or a cache is shrunk, and
-// the sheaves of some caches since Linux 6.18.
+// slabs if it has enough partial slabs. Only the number of free objects in a slab is known, so their order does not
+// matter. Not modelled: smaller slab orders because of fragmentation, flushes when a CPU goes offline or a cache is
+// shrunk, and the sheaves of some caches since Linux 6.18.
 #pragma once
 
 #include <map>
@@ -80,7 +78,7 @@ class SlubHeap : public SlabHeap {
   std::uint64_t slabs_held_ = 0;
   std::map<unsigned, Cpu> cpus_;  // a map because a damaged trace may contain any CPU number
   std::map<unsigned, Node> nodes_;
-  // Number of full slabs from before the trace without a freed object. These slabs have no entry in slabs_.
+  // Number of full slabs from before the trace whose objects are all still live. These slabs have no entry in slabs_.
   std::uint64_t unnamed_ = 0;
   // Key: address; value: a slab from before the trace whose address is known from a free.
   FlatMap<std::uint32_t> started_by_address_;

@@ -26,7 +26,7 @@ class SuggestionTrial {
   std::vector<CacheSuggestion> finish();
 
  private:
-  HeapReplay replay_;  // the first heap is simulated as recorded, the others with one candidate each
+  HeapReplay replay_;  // the first heap is simulated as recorded, and each other heap with one candidate
   std::vector<CacheSuggestion> candidates_;
 };
 

@@ -135,7 +135,7 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   if (const Amount gpu = sum_of({counted("GPUActive"), counted("GPUReclaim")}))
     sheet.part("gpu", "of GPU drivers", *gpu, "oom: gpu_active + gpu_reclaim");
   sheet.known_part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
-  // The lines after "pages RAM" are lost with it.
+  // if the line "pages RAM" is lost, the lines after it are lost too
   const Amount corrupted = counted("HardwareCorrupted");
   sheet.known_part("corrupted", "broken hardware", corrupted || memory.oom->has_total_of_zones ? corrupted : Amount(0),
                    "oom: pages hwpoisoned");

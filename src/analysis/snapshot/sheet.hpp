@@ -35,7 +35,7 @@ class Sheet {
     lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
     lines_[group_].known = true;
   }
-  // Adds a part that may be unknown. Its amount then counts as 0, so this memory becomes a part of the last line. A
+  // Adds a part that may be unknown. An unknown amount counts as 0, so this memory becomes a part of the last line. A
   // group is unknown if all of its parts are.
   void known_part(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
     part(std::move(id), std::move(label), bytes.value_or(0), std::move(source));

@@ -75,7 +75,7 @@ constexpr bool kTracesItself = __has_feature(address_sanitizer);
 constexpr bool kTracesItself = false;
 #endif
 
-// Landlock does not restrict these system calls. A process that reads a trace needs none of them.
+// Landlock does not restrict these system calls. A process that reads a trace does not need them.
 constexpr auto kForbidden = std::to_array<unsigned>({
 #ifdef SYS_chmod
     SYS_chmod,

@@ -23,9 +23,9 @@ struct Access {
 
 // Restricts this thread, threads that it starts later, and their children. They lose all other access to files,
 // including contents, mode, owner and attributes. They cannot start programs. Since Linux 6.7, they cannot open TCP
-// connections unless `network` permits it. Files that are open already are not affected. This cannot be undone. Returns
-// false if the kernel has no Landlock; then reading and writing files and starting programs remain possible. Throws
-// Error if the kernel refuses.
+// connections unless `network` permits it. Files that are open already are not affected. The restriction is permanent.
+// If the kernel has no Landlock, returns false, and reading and writing files and starting programs remain possible.
+// Throws Error if the kernel refuses.
 bool confine(const Access& access, Network network);
 
 }  // namespace kmt

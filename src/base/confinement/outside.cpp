@@ -77,7 +77,7 @@ void send_reply(int socket, const Reply& reply, int fd) {
   }
   ssize_t sent = -1;
   for (int attempts = 0; attempts < 3 && sent < 0; ++attempts) sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // the other side would otherwise wait for the reply
+  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // otherwise, the parent would wait for the reply
 }
 
 Reply name(const PreparedOutput& output) {

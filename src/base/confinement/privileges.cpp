@@ -55,7 +55,7 @@ void give_up_capabilities(std::span<const unsigned> capabilities) {
 }
 
 bool may_access(const std::string& path, int mode) {
-  // This uses the system call itself: if the real and the effective user are equal, the C library's faccessat() behaves
+  // Makes the system call directly. If the real and the effective user are equal, the C library's faccessat() behaves
   // like access().
   const long result = ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), mode, AT_EACCESS);
   if (result == 0 || (errno != ENOSYS && errno != EPERM)) return result == 0;

@@ -10,7 +10,7 @@ namespace kmt {
 
 namespace {
 
-// A program marks the start of an entry before it reads the time. This long after that time, the mark is visible to
+// Nanoseconds. A program marks the start of an entry before it reads the time. After this delay, the mark is visible to
 // every CPU.
 constexpr std::uint64_t kVisibleAfterNs = 50'000;
 // The reader writes its position (the tail) into the ring only once per 1/16 of the ring, because each write slows the

@@ -66,8 +66,8 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
   return options;
 }
 
-// Returns what the back end requires; for "auto", what each back end requires. `is_denied` means that the kernel does
-// not allow tracing of functions, although it may have been built for it.
+// Returns what the back end requires. For "auto", returns what each back end requires. `is_denied` means that the
+// kernel does not allow tracing of functions, although it may have been built to support this.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends
@@ -207,8 +207,8 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // This ftrace records no results. If results are only shown and not used in filters, it is nevertheless accepted,
-  // unless kprobe events can record all functions.
+  // The function_graph of this kernel records no results. If results are only shown and not used in filters, ftrace is
+  // accepted nevertheless, unless kprobe events can record all functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-// If reading the clock takes longer than this, it costs more than all other work for an event.
+// nanoseconds; if reading the clock takes longer than this, it costs more than all other work for an event
 constexpr unsigned kCheapNs = 400;
 
 // Returns the smallest of several measurements, to ignore interruptions.

@@ -38,7 +38,7 @@ std::optional<ClockScale> scale_of_kernel() {
 
 #if defined(__x86_64__) || defined(__i386__)
 // Counts cycles for a while. This is needed if the kernel uses a hypervisor's clock, because the kernel then does not
-// state the scale. The error is a few millionths at most.
+// state the scale. The relative error is a few millionths at most.
 std::optional<ClockScale> measured_scale() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();

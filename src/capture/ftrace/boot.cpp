@@ -101,7 +101,7 @@ std::vector<EventName> enabled_events(const std::string& buffer) {
 bool has_tracer(const std::string& buffer) { return trim(read_file(buffer + "/current_tracer")) != "nop"; }
 
 std::string current_clock(const std::string& buffer) {
-  const std::string text = read_file(buffer + "/trace_clock");  // such as "local [global] …"
+  const std::string text = read_file(buffer + "/trace_clock");  // content of trace_clock, such as "local [global] …"
   const std::size_t open = text.find('[');
   const std::size_t close = text.find(']', open);
   if (open == std::string::npos || close == std::string::npos) throw Error("Cannot determine the buffer's trace clock");

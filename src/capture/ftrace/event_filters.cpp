@@ -51,8 +51,7 @@ bool set_event_filters(const TracefsInstance& instance, const std::vector<EventN
   const auto without = left_out.empty() ? std::optional<std::string>("") : filter_without(left_out);
   bool by_pid_list = !without;
   for (const EventName& event : events) {
-    // Sets each filter separately first. This shows that each filter is a complete expression, and that an error
-    // message of the kernel is about this filter.
+    // Sets each filter separately first. If the kernel refuses a filter, its error message is then about this filter.
     for (const KernelFilter& filter : filters)
       if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);

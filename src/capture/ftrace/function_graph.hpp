@@ -23,7 +23,7 @@ class FunctionGraph {
 
   // Excludes the calls of these threads. Throws Error.
   void leave_out(const std::vector<pid_t>& threads) const;
-  // such as "ftrace's function_graph, which records no arguments here"
+  // name for users, such as "ftrace's function_graph, which records no arguments here"
   const std::string& name() const { return name_; }
 
  private:

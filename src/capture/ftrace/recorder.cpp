@@ -76,8 +76,8 @@ class FtraceBackend : public RecordBackend {
   const std::string& tracefs_;
   const RecordRequest& request_;
   const RecordHooks& hooks_;
-  // The watcher must be created before any thread, because it forks. It is also created before the instance, and
-  // destroyed after it, so that it can remove the instance whenever the recorder is killed.
+  // The watcher must be created before any thread, because it forks. It is created before the instance and destroyed
+  // after the instance, so that it can remove the instance whenever the recorder is killed.
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
   std::vector<unsigned> cpus_;
@@ -185,7 +185,7 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   outcome.cost.fullest_buffer = fullest_;
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_buffer_statistics(instance_->path(), cpu.cpu);
-    // A line of kmemtrace, not of the kernel. It informs readers that these events are lost.
+    // This line is from kmemtrace, not from the kernel. The line informs readers that these events are lost.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }

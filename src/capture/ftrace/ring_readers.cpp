@@ -116,8 +116,8 @@ void RingReaders::wait_for_pages(const std::vector<std::size_t>& cpus) const {
   if (ready > 0 && !any) std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
 }
 
-// Moves pages from the ring buffer to the sink. A page that is less than half full is still being written; it is left
-// for later unless `all` is set.
+// Moves pages from the ring buffer to the sink. The kernel is still writing a page that is less than half full, so this
+// page is left for later unless `all` is set.
 void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, bool all) {
   bool more = true;
   std::exception_ptr failure;

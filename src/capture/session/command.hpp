@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command to trace. Its process starts immediately, but executes the command only when tracing is on. Until then it
-// shares the recorder's memory, because a waiting thread started it with vfork. After a fork, the command would first
-// free its copy of this memory, and the trace would show that as work of the command.
+// The command to trace. Its process starts immediately, but executes the command only when tracing is on. Until then,
+// the process shares the recorder's memory, because a waiting thread started it with vfork. After a fork, the process
+// would first free its copy of this memory, and the trace would show these frees as work of the command.
 #pragma once
 
 #include <atomic>
@@ -42,12 +42,13 @@ class HeldCommand {
 
   std::vector<std::string> arguments_;
   std::latch ended_{1};
-  // SIGTSTP is ignored while the command is held. This is its action before, which is restored later.
+  // Action of SIGTSTP before the command was held. SIGTSTP is ignored while the command is held, and this action is
+  // restored later.
   struct sigaction original_stop_ {};
   std::thread starter_;
   std::atomic<pid_t> thread_{-1};
   FileDescriptor go_;      // connection to the child; closing it ends a held child
-  FileDescriptor failed_;  // a failed exec writes errno to it; a successful exec closes it
+  FileDescriptor failed_;  // a failed exec writes errno to this pipe; a successful exec closes it
   pid_t pid_ = -1;
   std::optional<int> status_;
   bool asked_to_end_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Threads that read the buffers of CPUs. There is one thread per CPU, but on large machines a thread reads several
-// CPUs. The threads have a high priority (nice -20), because reading late loses events. They use CPU time only if there
-// are events.
+// CPUs. The threads have a high priority (nice -20), because reading late loses events. Without events, they use no CPU
+// time.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Controls a recording from its start to its end. There are two back ends: ftrace's ring buffers and BPF programs. The
-// session does the work that both have in common: it runs the command, measures the time, samples the memory state, and
-// collects what /proc and perf report about tasks.
+// session does the work that is the same for both: it runs the command, measures the time, samples the memory state,
+// and collects what /proc and perf report about tasks.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace kmt {
 
-// The session calls these functions in the order of their declaration. It calls those from `now_ticks` to `statistics`
-// at any time between start and finish. All functions may throw Error.
+// The session calls these functions in the order of their declaration. However, it may call `now_ticks`, `statistics`
+// and the functions between them at any time between start and finish. All functions may throw Error.
 class RecordBackend {
  public:
   struct Traits {

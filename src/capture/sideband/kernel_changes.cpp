@@ -249,7 +249,7 @@ void KernelChanges::compare_modules() {
 }
 
 void KernelChanges::note_load(const LoadedModule& module) {
-  if (module.begin == 0) return;  // this process is not permitted to see addresses
+  if (module.begin == 0) return;  // hidden, because this process is not permitted to see addresses
   ModuleChange change{true, now_(), modules_looked_at_, module.name};
   change.build_id = build_id_of(module.name);
   change.build = fmt::format("{} {} {}", module.name, change.build_id, module.bytes);

@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// These files are in /proc.
+// these texts are files in /proc
 inline constexpr std::array kMemoryStateFiles = {"meminfo", "vmstat", "slabinfo", "buddyinfo"};
 
 // Skips unreadable files. Sets the wall clock time; the caller must set the ticks.

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Removes a number in this base, and the character after it, from the text.
+// Removes a number in this base, and the character after the number, from the text.
 template <typename Number>
 bool take_field(std::string_view& text, Number& number, int base, char after) {
   const auto value = take_number<Number>(text, base);

@@ -81,7 +81,7 @@ void UserMemoryWatch::poll() {
   learn(known);
 }
 
-// Processes the changes that were added from index `from` on, sorted by time over all CPUs. After that, processes ended
+// Handles the changes that were added from index `from` on, sorted by time over all CPUs. After that, handles ended
 // processes.
 void UserMemoryWatch::learn(std::size_t from) {
   const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);

@@ -7,7 +7,7 @@
 namespace kmt {
 
 struct TracefsMount {
-  std::string path;    // such as "/sys/kernel/tracing"; empty if tracefs is not mounted
+  std::string path;    // path such as "/sys/kernel/tracing"; empty if tracefs is not mounted
   std::string reason;  // why tracefs is not mounted, or cannot be mounted
   bool mountable = false;
   bool is_refused = false;  // tracefs exists and could be mounted, but not by this process

@@ -83,8 +83,8 @@ std::vector<ProbeDefinition> define_probes(const std::string& group, const std::
   // share an event.
   std::map<std::string, std::size_t> events;
   for (const TracedFunction& function : functions) {
-    // Old kernels reject a probe at an address as a duplicate if its arguments are equal. This value makes each probe
-    // unique.
+    // Old kernels reject a probe as a duplicate if another probe at the same address has equal arguments. This value
+    // makes each probe unique.
     const std::vector<Fetched> fetched = {{"func", fmt::format("\\{:#x}", function.address), word},
                                           {"sp", "$stack", word}};
     std::vector<Fetched> at_exit = fetched;

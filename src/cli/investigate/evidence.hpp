@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores the evidence of an investigation in a file. `investigate --from` reads it and reaches the same verdicts.
+// Stores the evidence of an investigation in a file. `investigate --from` reads the file and reaches the same verdicts.
 #pragma once
 
 #include <string>

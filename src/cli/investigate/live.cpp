@@ -216,7 +216,7 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    // Ending a recording may take longer than the requested time. This extra time is not counted.
+    // Ending a recording may take longer than the requested time. The extra time is not counted.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_.all, watched_.kernel.page_size, states_.unaccounted);
@@ -260,9 +260,9 @@ class Watch {
   bool saw_no_growth_ = false;  // true: no growth was visible when sampling ended
 };
 
-// Estimates the number of recorded events per second. Some frees cannot be filtered, so all of them are recorded. These
-// are frees of kmalloc objects, which have no size, and frees of pages, which have no original order. Before Linux 6.1,
-// they are also frees of cache objects, which do not name the cache.
+// Estimates the number of recorded events per second. Some frees cannot be filtered, so all of them are recorded: frees
+// of kmalloc objects have no size, and frees of pages have no original order. Before Linux 6.1, frees of cache objects
+// do not name the cache.
 double Watch::events_per_s(const Narrowing& narrowing) const {
   const auto per_s = [this](const std::function<bool(const std::string&)>& counts) {
     double sum = 0;

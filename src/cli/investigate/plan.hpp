@@ -65,8 +65,8 @@ struct CpuUse {
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan);
 
 // True if the samples have used up their part of the CPU budget, which happens early on a busy machine. The rest of the
-// budget is for a recording. It starts now if memory grows and the budget suffices, and otherwise later. Returns false
-// while there are too few samples to show anything.
+// budget is for a recording. The recording starts now if memory grows and the budget suffices, and otherwise later.
+// Returns false while there are too few samples to show anything.
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
 // True if the CPU budget suffices for samples that include pages. `programs_per_s` is the CPU time of the BPF programs
 // per second.

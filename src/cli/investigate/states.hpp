@@ -16,8 +16,8 @@ namespace kmt {
 // includes unaccounted memory if the states have zoneinfo. For recordings that do not name caches, the result also has
 // the sum of all objects of each size that changes.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
-// Returns the same series. Takes the unaccounted memory as an argument, because computing it in each call would be
-// slow.
+// Does the same as the function above. Takes the unaccounted memory as an argument, because computing it in each call
+// would be slow.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size,
                                            const std::vector<MemorySeriesPoint>& unaccounted);
 // Returns the unaccounted memory; empty if unknown.

@@ -358,7 +358,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   steps.ended = [&] { return interrupt.interrupted(); };
   steps.begins = [&] { begun = true; };
   steps.started = [&] {
-    // this line is for a person or a script that waits until the recording runs
+    // a person or a script waits for this line, which shows that the recording runs
     if (options.command.empty()) say("Recording calls of {}; Ctrl+C ends it\n", count_of(request.calls.functions));
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {

@@ -69,8 +69,8 @@ Error no_such_function(const std::string& pattern, const std::string& traceable,
 std::string registers_note(const std::vector<TraceableFunction>& functions, const std::vector<std::string>& shown,
                            const std::vector<std::string>& traceable);
 
-// A recorded trace of calls. The constructor records until COMMAND ends, the time is over, or Ctrl+C. It reports on
-// stderr the numbers of recorded and lost events, and how the calls were traced. Throws Error.
+// Records calls. The constructor records until COMMAND ends, the time is over, or Ctrl+C. It reports on stderr the
+// numbers of recorded and lost events, and how the calls were traced. Throws Error.
 class CallTrace {
  public:
   explicit CallTrace(const CallRecordOptions& options);

@@ -58,8 +58,8 @@ RecordRequest request_for(const std::string& tracefs, const RecordOptions& optio
   return request;
 }
 
-// Refuses to record if the folder has files of other CPUs. They may be from another machine or day, and would be read
-// as a part of this recording.
+// Refuses to record if the folder has files of other CPUs. These files may be from another machine or day, and would be
+// read as a part of this recording.
 void refuse_other_files(const std::vector<unsigned>& cpus) {
   std::vector<std::string> others;
   for (const std::string& name : names_in(".")) {

@@ -41,7 +41,8 @@ std::map<std::string, std::string> notes_of_recording(const RecordOptions& optio
 }
 
 // Returns only those counters of lost events that no buffer page contains. The other counters cover the whole
-// recording. They would be wrong in a file that covers only a part: with a flight recorder, or with several files.
+// recording, so they would be wrong in a file that covers only a part of it. Such files are those of a flight recorder,
+// and recordings in several files.
 std::string counts_of_part(const std::string& statistics) {
   std::string counts;
   for (const std::string_view line : split(statistics, '\n'))

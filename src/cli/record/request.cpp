@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kFewestFlightBytes = 64 << 10;
 
-// Adds rare events about tasks and modules. They give the names of short-lived tasks and modules, and the times when
+// Adds rare events about tasks and modules. They show the names of short-lived tasks and modules, and the times when
 // names changed.
 void add_events_of_names(const std::vector<EventName>& available, std::vector<EventName>& events) {
   for (const EventName& event :

@@ -29,8 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// These commands need neither the kernel nor another program, so they are always confined. Other commands call
-// confine_reading() if they only read files.
+// These commands need neither the kernel nor another program, so they are always confined. Commands that are not listed
+// call confine_reading() if they only read files.
 constexpr std::array<std::string_view, 12> kOffline = {"check",    "report", "pages",      "leaks",
                                                        "timeline", "diff",   "flamegraph", "export",
                                                        "convert",  "repair", "simulate",   "fleet"};
@@ -57,7 +57,7 @@ constexpr unsigned kReading[] = {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_CHOW
 constexpr unsigned kNaming[] = {CAP_CHOWN, CAP_FOWNER};
 // Additional capabilities for BPF programs, perf events, high-priority readers, and a port below 1024.
 constexpr unsigned kWatching[] = {CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_NET_BIND_SERVICE};
-// Additional capabilities that are needed only at the start. They are for mounting tracefs, measuring the cost of BPF
+// Additional capabilities that are needed only at the start. They permit mounting tracefs, measuring the cost of BPF
 // programs, reading BTF of modules and mappings of all processes, and exceeding the memory limits for maps and rings.
 constexpr unsigned kOpening[] = {CAP_SYS_ADMIN, CAP_SYS_PTRACE, CAP_SYS_RESOURCE, CAP_IPC_LOCK};
 

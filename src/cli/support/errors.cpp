@@ -24,7 +24,7 @@ int print_error(const Error& error) {
 
 namespace {
 
-// This is a signal handler, so it may call only functions that are safe in one.
+// This is a signal handler, so it may call only async-signal-safe functions.
 extern "C" void say_abort(int) {
   // The library did not cause this abort, so the program ends in the usual way, perhaps with a core dump.
   if (!ctf::LibraryCall::runs()) {

@@ -10,9 +10,9 @@
 
 namespace kmt {
 
-// Returns the most similar name. It has at most two typing errors (a character inserted, deleted or replaced, or two
-// swapped), or at most one if the name is short, or it starts with the typed text. Returns an empty text if there is no
-// such name.
+// Returns the name that is most similar to the typed text. A similar name has at most two typing errors (at most one if
+// the name is short), or starts with the typed text. An error is a character that is inserted, deleted or replaced, or
+// two swapped characters. Returns an empty text if there is no similar name.
 std::string nearest_name(std::string_view typed, const std::vector<std::string>& names);
 
 // Returns an error such as "Cannot sort by "hit"". The hint has the most similar name and all known names.

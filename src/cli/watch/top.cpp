@@ -85,7 +85,7 @@ std::vector<TopView> all_views() {
   return views;
 }
 
-// Adds the names of the threads of each process. They are read from /proc, so only running processes have them.
+// Adds the names of the threads of each process. The names are read from /proc, so only running processes have them.
 void add_threads(TopResult& result) {
   constexpr std::size_t kMostThreads = 256;  // of each process
   if (result.view != TopView::processes) return;

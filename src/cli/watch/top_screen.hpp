@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Controls the terminal of `top` with ncurses. This code does not depend on the data that `top` shows.
+// Controls the terminal of `top` with ncurses. This code works for any data.
 #pragma once
 
 #include <memory>

@@ -23,7 +23,8 @@ struct Step {
   const bt_event* event = nullptr;      // valid until the next step
   std::optional<std::uint64_t> lost{};  // number of lost events; empty if unknown
   std::string detail{};                 // text for losses and damage
-  std::uint64_t since_ns = 0;           // for a loss: time of the last event before it; the loss began after that
+  std::uint64_t since_ns = 0;           // for a loss: time of the last event before the loss, which began after this
+                                        // time
 };
 
 // Reads one stream of the trace, event by event. The graph must outlive the cursor.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A field of CTF 2: its layout in a stream, and its fields if it is compound. Each use of a field class has its own
-// node. Specification: CTF2-SPEC-2.0 (diamon.org/ctf), section 5.3.
+// A field of CTF 2: its layout in a stream, and its fields if it is compound. If a field class is used several times,
+// each use has a separate node. Specification: CTF2-SPEC-2.0 (diamon.org/ctf), section 5.3.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,7 @@ struct FieldRole {
   static constexpr std::uint32_t kEventClass = 1u << 10;
 };
 
-// An integer that is compared by its sign first. It is {true, value}, or {false, two's complement} for a negative
-// value.
+// An integer that is compared by its sign first: {true, value}, or {false, two's complement} for a negative value.
 using SelectorValue = std::pair<bool, std::uint64_t>;
 using SelectorRange = std::pair<SelectorValue, SelectorValue>;
 
@@ -76,7 +75,8 @@ struct FieldNode {
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits
   std::uint32_t roles = 0;
-  std::uint64_t weight = 1;     // number of fields: this one and all inside it; an array counts with one element
+  std::uint64_t weight = 1;     // number of fields: this field and all fields inside it; an array counts with one
+                                // element
   std::uint64_t most_kept = 0;  // maximum number of an array's elements or a BLOB's bytes to store
 
   std::string name;                   // name of the member of a structure, or of the option of a variant

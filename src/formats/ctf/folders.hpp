@@ -11,7 +11,7 @@
 
 namespace kmt::ctf {
 
-// The convert command writes this file next to the trace's folder. It is a .kmt file without events, for data that CTF
+// The convert command writes this file next to the trace's folder. The file is a .kmt without events, for data that CTF
 // cannot store.
 inline constexpr const char* kDescriptionName = "description.kmt";
 

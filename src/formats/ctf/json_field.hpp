@@ -25,7 +25,7 @@ std::uint64_t number_property(const Json& object, const char* name, std::uint64_
 
 class JsonFieldParser {
  public:
-  // Adds an alias. Earlier aliases may be used in it.
+  // Adds an alias. Its field class may use earlier aliases.
   void add_alias(const std::string& name, const Json& field_class);
   // `value` is a field class or the name of an alias.
   std::unique_ptr<FieldNode> parse(const Json& value) { return parse(value, 0); }

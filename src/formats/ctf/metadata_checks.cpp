@@ -25,8 +25,8 @@ Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
       .hint("The events cannot be decoded without complete metadata: copy the trace again");
 }
 
-// Counts the members between braces. The text may be split into pieces. Braces in strings and comments do not count;
-// both are as in C (CTF 1.8.3, appendix C).
+// Counts the members between braces. The text may be split into pieces. Braces in strings and comments, which are as in
+// C, do not count (CTF 1.8.3, appendix C).
 class MemberCount {
  public:
   // `offset` is the position of the text in the file.
@@ -40,7 +40,7 @@ class MemberCount {
   // Linux and lttng-modules events have fewer than 100 members, their enumerations fewer than 1,000.
   static constexpr std::size_t kMost = 2048;
   // All events of lttng-modules 2.13 together have about 12,000 members. libbabeltrace2 needs up to 7 KiB of memory for
-  // each.
+  // each member.
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
     std::size_t members;  // count so far

@@ -27,7 +27,8 @@ std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes) 
     throw Error("it is not an LTTng index of a known version");
   const std::size_t entry_bytes = word(12);
   CutOff cut;
-  std::uint64_t discarded = 0;  // the last complete packet's value; each entry has the total since the start
+  std::uint64_t discarded = 0;  // value in the last complete packet; each entry of the index has the total since the
+                                // start
   for (Bytes rest = index.subspan(kHeaderBytes); rest.size() >= entry_bytes; rest = rest.subspan(entry_bytes)) {
     const auto number = [rest](std::size_t at) { return load<std::uint64_t>(rest.data() + at, ByteOrder::big); };
     const std::uint64_t offset = number(kOffset), bytes = number(kPacketBits) / 8;

@@ -94,7 +94,7 @@ std::optional<unsigned> id_of(const std::string& text) {
 }
 
 std::optional<EventFormat> parse_event_format(const FormatText& format) {
-  // Each format has its own handle, because libtraceevent searches all formats of a handle.
+  // Each format has a separate handle, because libtraceevent searches all formats of a handle.
   const TepHandle tep = new_tep();
   std::optional<std::string> text = without_attributes(without_print_format(format.text));
   if (!text || !is_safe_to_parse(*text)) return std::nullopt;

@@ -33,7 +33,7 @@ struct EventFormat {
   const FormatField* field(const char* wanted) const;
 };
 
-// Returns all formats that can be parsed. The others, and duplicate IDs, become findings.
+// Returns all formats that can be parsed. Formats that cannot be parsed, and duplicate IDs, become findings.
 std::vector<EventFormat> parse_event_formats(const std::vector<FormatText>& texts, Findings& findings);
 
 // Returns the size of `commit` in events/header_page, which is the kernel's word size: 4 or 8. Throws Error.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes descriptions of events and pages in the form of the kernel's files. They describe records that kmemtrace
-// writes.
+// Writes descriptions of events and pages in the form of the kernel's files, for records that kmemtrace writes.
 #pragma once
 
 #include <string>

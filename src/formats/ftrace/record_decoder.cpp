@@ -245,7 +245,7 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
   }
   if (event.kind == EventKind::page_alloc_extfrag) {
     event.fallback_order = order(plan.fallback_order);
-    // Kernels before Linux 3.13 lack this field. Their print format shows change_ownership as equality of the two
+    // Kernels before Linux 3.13 lack this field. Their print format computes change_ownership as equality of the two
     // types.
     const std::uint64_t fallback = load_field(record, plan.fallback_migrate_type);
     const bool changed =

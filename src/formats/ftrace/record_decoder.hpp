@@ -69,8 +69,8 @@ class RecordDecoder {
   // from print formats. Decoding adds IDs and findings to the info, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
-  // True if such records can be decoded once per shape: records that differ only in time, task and address become
-  // events that differ only in these.
+  // True if such records can be decoded once per shape. Records of one shape differ only in time, task and address, and
+  // so do their events.
   bool is_decoded_by_shape(Bytes record) const;
 
   // Returns the user stacks of decoded records.
@@ -94,7 +94,7 @@ class RecordDecoder {
   void decode_objects(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;
-  // The values of a CPU's latest probe_values_N events. They are kept until the event of their call.
+  // The values of a CPU's latest probe_values_N events. They are kept until the event of the call to which they belong.
   struct PendingValues {
     const Plan* plan = nullptr;
     std::vector<std::uint8_t> record;

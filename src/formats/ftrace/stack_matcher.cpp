@@ -27,7 +27,7 @@ bool is_user_stack(const Event& event) {
   return event.kind == EventKind::other && (event.page_flags & StackFlags::kUser) != 0;
 }
 
-// True if the event gets its stack together with the event before it.
+// true if the event gets its stack together with the preceding event
 bool shares_stack(const Event& event) {
   return event.kind == EventKind::bulk_free && (event.page_flags & BulkFlags::kSameRecord) != 0;
 }
@@ -71,8 +71,8 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // These events already have a kernel stack and still wait for a user stack. Another event has come first, so they
-  // have no user stack.
+  // These events already have a kernel stack and still wait for a user stack. Another event has come first, so these
+  // events have no user stack.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();

@@ -23,7 +23,7 @@ class StackMatcher {
 
   // Continues after the last call. Events that may still get a stack stay in the batch for hold_back().
   void match(EventBatch& batch);
-  // Marks a loss between the events before and after this call. No stack after the loss belongs to an event before it.
+  // Marks a loss at the current position. A stack after the loss never belongs to an event before the loss.
   void lost_at(std::size_t index) { losses_.push_back(index); }
   // Moves events that still wait for their stacks from the end of the batch to `held`.
   void hold_back(EventBatch& batch, EventBatch& held);
@@ -49,7 +49,7 @@ class StackedStream : public CpuStream {
   bool read(EventBatch& batch) final;
 
  protected:
-  // Appends events, possibly none. Returns false at the end; do not call it again after that.
+  // Appends events, possibly none. Returns false at the end; do not call this function again then.
   virtual bool append(EventBatch& batch) = 0;
   void lost_at(std::size_t index) { stacks_.lost_at(index); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Encodes records of one CPU into a block of columns. The layout is described in docs/formats/kmt.md, "Events".
-//
-// A record is split into time, task, address, and its shape, which is the rest. Records of one call site usually have
-// the same shape (event, caller, sizes, flags). A block stores each shape once, and an event stores the shape's number.
+// Encodes records of one CPU into a block of columns. The layout is described in docs/formats/kmt.md, "A block of
+// events". A record is split into time, task, address, and its shape, which is the rest. Records of one call site
+// usually have the same shape (event, caller, sizes, flags). A block stores each shape once, and an event stores the
+// shape's number.
 #pragma once
 
 #include <cstdint>

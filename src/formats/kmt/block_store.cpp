@@ -20,8 +20,8 @@ void begin_file(FileWriter& file, const std::vector<PackedChunk>& begin, const s
 FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams)
     : begin_(std::move(begin)), streams_(std::move(streams)) {}
 
-// Opens the new file. It replaces an older one only after its first chunks are written. If the recorder is killed
-// earlier, the older file stays intact.
+// Opens the new file. The new file replaces an older one only after its first chunks are written. If the recorder is
+// killed earlier, the older file stays intact.
 void FileStore::open() {
   if (file_) return;
   auto file = std::make_unique<FileWriter>(path_, Replaced::kept);

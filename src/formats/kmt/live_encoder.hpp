@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Encodes ring-buffer pages or records into blocks during a recording. This runs on the threads that read the pages.
+// Encodes ring-buffer pages or records into blocks during a recording. The functions run on the threads that read the
+// pages.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks as they are stored in a file. They are packed early, outside locks, because packing takes time.
+// Chunks as they are stored in a file. They are packed before the lock of the file is taken, because packing takes
+// time.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace kmt::kmt_format {
 
-// Target size of a block. It is large compared with the block's dictionary, but small enough that the loss of a block
-// is a small loss.
+// Target size of a block in bytes. It is large compared with the block's dictionary, but small enough that the loss of
+// a block is a small loss.
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;  // uncompressed size
 

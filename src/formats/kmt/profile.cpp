@@ -96,8 +96,8 @@ void append_group(Payload& out, const DrawnGroup& group) {
     for (const std::uint64_t value : {size.requested, size.allocated, size.drawn, size.live}) append_varint(out, value);
 }
 
-// Reads the number of elements that follow. Throws Error if the rest of the payload is too short for them, so callers
-// can allocate memory for this number.
+// Reads the number of elements that follow. Throws Error if the rest of the payload is too short for these elements, so
+// callers can allocate memory for this number.
 std::uint64_t count(PayloadReader& in, std::uint64_t bytes_each) {
   const std::uint64_t count = in.varint();
   if (count > in.remaining() / bytes_each) throw Error("A count in the profile is larger than the profile");

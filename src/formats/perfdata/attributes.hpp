@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recorded events. Each has a perf_event_attr and the IDs that records use for it.
+// The recorded events. Each event has a perf_event_attr and the IDs that records use for it.
 #pragma once
 
 #include <cstdint>

@@ -149,7 +149,7 @@ void PerfDataSource::place(const HeldEvent& held, Event& event) {
   event.stack = decoder_->user_stacks().place(event.stack, held.user, event.time_ns);
 }
 
-// Returns the type for events without a tracepoint's fields. These are only counted.
+// Returns the type for events without a tracepoint's fields. Such events are only counted.
 EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
   std::optional<EventTypeId>& type = untraced_types_[index];
   if (type) return *type;

@@ -104,7 +104,7 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
-  // The second reading fills it again; not used, because describe() has reported this information.
+  // The second reading fills this again. It is not used, because describe() has already reported this information.
   TraceInfo read_again_;
   FileContents contents_;
   OrderedRecords<Held> records_;

@@ -58,7 +58,7 @@ class SampleLayout {
   std::uint32_t fixed_bytes_ = 0;  // size before the fields of variable size
 };
 
-// The last fields of all records except samples. Present if sample_id_all is set.
+// Fields at the end of all records except samples. Present if sample_id_all is set.
 struct Trailer {
   std::uint64_t time_ns = 0;
   std::optional<std::uint32_t> cpu;

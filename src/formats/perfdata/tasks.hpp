@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads names, parents, processes and code of tasks from PERF_RECORD_COMM, PERF_RECORD_FORK and mapping records. perf
-// writes some of these records from /proc, when the recording starts or, with --tail-synthesize, after its end. Those
-// records have no time.
+// writes some of these records from /proc when the recording starts or, with --tail-synthesize, after the recording's
+// end. These records have no time.
 #pragma once
 
 #include <cstdint>

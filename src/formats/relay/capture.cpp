@@ -94,7 +94,7 @@ Capture find_capture(const std::vector<std::string>& paths) {
   capture.path = paths.front();
   if (paths.size() > 1) capture.path += fmt::format(" and {} more", paths.size() - 1);
   std::vector<std::string> files = is_folder ? files_in(paths.front()) : paths;
-  // The user may name a kallsyms file explicitly, as in `cpu*.out kallsyms`. It may be outside the folder.
+  // The user may name a kallsyms file explicitly, as in `cpu*.out kallsyms`. That file may be outside the folder.
   const auto take_named = [&files](const char* name) {
     const auto named = std::ranges::find(files, fs::path(name), [](const fs::path& path) { return path.filename(); });
     if (files.size() < 2 || named == files.end()) return std::optional<std::string>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes ring-buffer pages of the running kernel into relay files of layout v1. This runs on the threads that read the
-// pages.
+// Writes ring-buffer pages of the running kernel into relay files of layout v1. The functions run on the threads that
+// read the pages.
 #pragma once
 
 #include <atomic>

@@ -91,7 +91,7 @@ std::string_view take_comment(std::string_view& text) {
   return trim(inside);
 }
 
-// Parses the comment after a call. It is like "f", "= 0x0", "f = 0x0", or "f <-caller+0x62/0x110 ret=-14".
+// Parses the comment after a call, such as "f", "= 0x0", "f = 0x0", or "f <-caller+0x62/0x110 ret=-14".
 void parse_comment(std::string_view comment, CallLine& call) {
   for (const std::string_view mark : {"ret=", "= "}) {
     const std::size_t at = comment.rfind(mark);
@@ -117,8 +117,8 @@ bool parse_begin(std::string_view text, CallLine& call) {
   return is_function(call.function);
 }
 
-// Parses the last column: an entry, an exit, a leaf or a comment. It starts with two blanks, and two more for each
-// level. Mail programs and web pages may merge the blanks.
+// Parses the last column: an entry, an exit, a leaf or a comment. The column starts with two blanks, and two more for
+// each level. Mail programs and web pages may merge the blanks.
 bool parse_code(std::string_view column, CallLine& call) {
   constexpr std::size_t kIndent = 2;
   const std::size_t blanks = std::min(column.find_first_not_of(' '), column.size());
@@ -149,7 +149,7 @@ bool parse_columns(std::string_view text, CallLine& call, bool& has_cpu) {
     has_columns = has_columns || end >= kBlankDuration || !trim(column).empty();
     text.remove_prefix(end + 1);
   }
-  if (!has_cpu && !has_columns) {  // without durations, the CPU has no "|" after it
+  if (!has_cpu && !has_columns) {  // without durations, the CPU has no "|" after its number
     const auto cpu = take_cpu(text);
     if (!cpu) return false;
     call.line.cpu = *cpu;

@@ -23,8 +23,7 @@ using FirstTasks = std::map<unsigned, NamedTask>;
 
 class CallTracker {
  public:
-  // `first` has the tasks that ran before the first task switches. Null if they are unknown. It must outlive this
-  // object.
+  // `first` has the tasks that ran before the first task switches; null if unknown. `first` must outlive this object.
   explicit CallTracker(const FirstTasks* first) : known_first_(first) {}
 
   void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }

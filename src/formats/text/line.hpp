@@ -57,7 +57,7 @@ bool parse_clock(std::string_view word, Line& line);
 // event name.
 bool parse_event(std::string_view text, Line& line);
 
-// True if the text has only letters, digits and underscores, and at least one of them.
+// True if the text is not empty and has only letters, digits and underscores.
 bool is_word(std::string_view text);
 
 // Parses a decimal number, or a hexadecimal number with 0x. Decimal numbers may be negative. The whole text must be the

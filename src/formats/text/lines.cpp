@@ -59,8 +59,8 @@ std::string_view unquoted(std::string_view line) {
   return without_quotes(line);
 }
 
-// True if the line may be the rest of a line that was split. It is not an event with "[CPU]" or without, and no frame
-// of a stack, which starts with blanks.
+// True if the line may be the rest of a line that was split. Such a line is neither an event (with or without "[CPU]")
+// nor a frame of a stack, which starts with blanks.
 bool may_be_rest(std::string_view line) {
   constexpr std::size_t kBegin = 48;
   constexpr std::string_view kOtherStarts = "#+- \t=<";
@@ -165,7 +165,7 @@ std::optional<Line> parse_memory_event(std::string_view text) {
 
 }  // namespace
 
-// Joins the lines of an event that a mail program wrapped. They are joined only if together they are a complete event.
+// Joins the lines of an event that a mail program wrapped, if they are a complete event together.
 Lines::Item Lines::with_continuation(Item item, std::string_view line) {
   constexpr unsigned kMostLines = 6;
   const bool is_event = std::holds_alternative<Line>(item);

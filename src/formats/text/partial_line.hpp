@@ -14,8 +14,8 @@ namespace kmt::text {
 // "  bash   812   0 1 00000000 00000000 [00075bc5] 123.456ms (+0.004ms): kmalloc: …".
 std::optional<Line> parse_verbose(std::string_view text);
 
-// Parses a whole memory event after any part of "TASK PID/TID [CPU] TIME: PERIOD": ftrace's option nocontext-info
-// prints none of them, and `perf script -F` prints those that the user selects.
+// Parses a whole memory event after any part of "TASK PID/TID [CPU] TIME: PERIOD". ftrace's option nocontext-info
+// prints none of these fields, and `perf script -F` prints those that the user selects.
 std::optional<Line> parse_partial(std::string_view text);
 
 // Parses a line of `perf trace`, and stores its fields in `fields`:

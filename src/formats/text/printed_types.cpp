@@ -59,7 +59,7 @@ std::vector<Argument> split_arguments(std::string_view text) {
 // A structure that the kernel prints as words.
 struct PrintedStructure {
   std::vector<std::uint64_t> words;
-  bool is_cut = false;  // it has more words than there were registers
+  bool is_cut = false;  // the structure has more words than there were registers
 };
 
 // Parses "(STRUCT)[0x12:0x34]" or "(STRUCT)[0x12:0x34...]".
@@ -189,8 +189,8 @@ void PrintedTypes::learn(const CallLine& call) {
     const bool fits = is_number ? was_number : parameter.kind == known.kind && parameter.words == known.words;
     if (!fits) known.kind = Kind::unknown;
   }
-  // A negative result may be an error pointer, which the kernel prints as a negative number. It prints all other
-  // pointers in hex.
+  // A negative result may be an error pointer, which the kernel prints as a negative number. The kernel prints all
+  // other pointers in hex.
   if (printed_number(call.return_value) && function.result != Kind::pointer)
     function.result = kind_of(call.return_value);
 }

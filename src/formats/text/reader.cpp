@@ -86,7 +86,7 @@ class LineStream : public CpuStream {
     });
   }
 
-  // Ends a loss before the line, and reports a time that is earlier than the one before it.
+  // Ends a loss before the line. Reports a time that is earlier than the time of the preceding line.
   void check_time(const Line& line) {
     std::uint64_t& last = last_ns_[line.cpu];
     if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {

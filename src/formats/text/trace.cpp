@@ -164,7 +164,8 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // The text has the number of a system call, but not as "key=value". It lacks some of the fields of a probe.
+    // The text has the number of a system call, but not as "key=value". Events of probes have only some of their fields
+    // in the text.
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) || is_probed_free(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);

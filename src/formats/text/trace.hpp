@@ -37,7 +37,7 @@ class TextTrace {
   // Makes a record of the line at this offset in the file. Returns false if a value is unreadable, or if an essential
   // value is missing.
   bool encode(const Line& line, std::uint64_t offset, std::vector<std::uint8_t>& record) const;
-  // Makes records of a call: one for its entry or exit, two for a leaf. Calls take(time, record) for each.
+  // Makes records of a call: one for its entry or exit, two for a leaf. Calls take(time, record) for each record.
   template <typename Take>
   void encode(const CallLine& call, std::vector<std::uint8_t>& record, const Take& take) const {
     const std::uint64_t function = address_of(call.function);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the ring-buffer data in a version 7 file without a list of buffers. That list is written last, so every
+// Finds the ring-buffer data in a version 7 file without a list of buffers. The list is written at the end, so every
 // truncated file lacks it.
 #pragma once
 

@@ -105,7 +105,7 @@ Output initial(const KernelDescription& kernel, const char* version) {
   return out.u8(static_cast<std::uint8_t>(kernel.long_bytes)).u32(kernel.page_size);
 }
 
-// Appends the options about the machine and the recording. These are the same in both versions.
+// Appends the options about the machine and the recording, which are the same in both versions.
 void append_options(Output& out, const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   const ClockScale& scale = kernel.clock_scale;

@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
   cache_free,
   page_alloc,
   page_free,
-  page_free_batched,  // the event page_free reports the same free; count only page_free
+  page_free_batched,  // the event page_free reports the same free as this event; count only page_free
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,

@@ -74,8 +74,8 @@ struct FleetLeakRow {
   std::int64_t live_bytes = 0;
   std::optional<std::int64_t> reclaimable_bytes;  // reclaimable part of live_bytes; empty: unknown for this allocator
   std::int64_t unseen_bytes = 0;  // part of live_bytes that may have been freed through an untraced path
-  // Growth in bytes per second. In each trace of at least a second, it is the slope of a least-squares line. This is
-  // the mean of the slopes, weighted by the lengths of the traces. Empty if there are no such traces.
+  // Growth in bytes per second: the mean of the slopes of all traces of at least a second, weighted by their lengths.
+  // The slope of a trace is that of a least-squares line. Empty if there are no such traces.
   std::optional<double> growth;
   // Growth in bytes per second that excludes reclaimable memory and memory that may have been freed through an untraced
   // path.

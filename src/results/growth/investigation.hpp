@@ -317,7 +317,7 @@ struct Conclusion {
   Coverage coverage;
   double least_seconds = 0;
   std::size_t sure_findings = 0;
-  // If the verdict is no_growth: number of findings that may be growth, and the index of the first of them.
+  // If the verdict is no_growth: number of findings that may be growth, and the index of the first such finding.
   std::size_t unsure_findings = 0;
   std::optional<std::size_t> unsure;
   // If the verdict is no_growth: index of the first finding whose memory is freed as fast as it is allocated.
@@ -359,7 +359,8 @@ struct InvestigationPlan {
 
 struct InvestigationCost {
   double cpu_seconds = 0;  // CPU time of the kmemtrace process
-  // CPU time that tracing takes in the kernel. It is measured at intervals, or estimated from the number of events.
+  // CPU time in seconds that tracing takes in the kernel. It is measured at intervals, or estimated from the number of
+  // events.
   double kernel_cpu_seconds = 0;
   bool is_measured = false;
   double most_cpu_seconds = 0;  // CPU budget

@@ -21,7 +21,7 @@ struct CheckResult {
   TraceSummary trace;
   // Findings of the reader and of the check, with CPU, file offset and time if known.
   Findings findings;
-  ExplainedAnomalies explained;           // those of the `findings` that have a known cause
+  ExplainedAnomalies explained;           // number of those `findings` that have a known cause
   std::vector<AffectedNumbers> affected;  // the most important numbers first
   bool sound = true;                      // true if `affected` is empty
 };

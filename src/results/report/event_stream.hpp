@@ -23,7 +23,7 @@ enum class Outcome : std::uint8_t {
   // An allocation with contradictory times: the previous object at this address seems to be freed before it was
   // allocated.
   began_after_early_free,
-  duplicate_event,  // a second event for the same allocation; it replaces the first event
+  duplicate_event,  // a second event for the same allocation, which replaces the first event
   freed,            // a free of an allocation in the trace
   freed_null,
   freed_nothing,  // ZERO_SIZE_PTR

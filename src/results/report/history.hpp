@@ -66,7 +66,7 @@ struct LiveName {
   std::size_t processes = 0;
   LiveCount live;
 
-  // True if the name says more than the process of this name that has most bytes: there are many processes, and this
+  // True if the process name says more than the largest process: there are many processes of this name, and the largest
   // one has only a part of their memory.
   bool is_of_many(std::uint64_t most_bytes_of_one) const {
     constexpr std::size_t kMany = 4;

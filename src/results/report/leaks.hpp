@@ -41,8 +41,7 @@ enum class LeaksUnclear : std::uint8_t {
   too_short,    // no group could be judged
   no_events,    // the trace has no events, or the filters select none
   mostly_lost,  // the trace lost more events than it has
-  // Events are missing. Either parts of the file are missing too, or memory grows whose frees may be among the missing
-  // events.
+  // Events are missing: a part of the file is missing, or memory grows whose frees may be among the missing events.
   missing_events,
 };
 std::string_view id_of(LeaksUnclear unclear);
@@ -50,7 +49,7 @@ std::string_view id_of(LeaksUnclear unclear);
 struct LeakRow {
   GroupRow group;  // GroupRow::history is set
   Trend trend;     // trend of the live bytes since the first allocation of the group
-  Trend certain;   // trend without doubtful allocations; these count as freed immediately
+  Trend certain;   // trend without doubtful allocations, which count as freed immediately
   LeakVerdict verdict = LeakVerdict::too_short;
   LiveCount doubtful;
   std::size_t steps = 0;            // if the verdict is unsure because live bytes rose only in steps: their number
@@ -92,7 +91,7 @@ struct LeakHolder {
 // A process that allocated memory in groups with the worst verdict, or many processes of one name.
 struct LeakSource {
   TaskName process;           // if there are many processes, only the name is set
-  std::size_t processes = 1;  // number of processes of this name, in the group with most of them
+  std::size_t processes = 1;  // number of processes of this name in the group that has most of them
   std::uint64_t bytes = 0;
 };
 
@@ -138,7 +137,7 @@ struct LeaksResult {
   std::size_t worst_groups = 0;
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
-  std::vector<LeakSource> sources;  // the same with many processes of one name in one element
+  std::vector<LeakSource> sources;  // the same, but with one element for many processes of one name
   // All groups with this verdict by their cause. Steady growth is first, then the fastest. Empty if nothing grows.
   std::vector<LeakCause> causes;
 

@@ -91,8 +91,8 @@ struct PageOrderRow {
   std::uint64_t live_bytes = 0;  // live bytes of allocations of this order
 };
 
-// Events that contradict each other, such as a free and an earlier free of one address. They are grouped by the two
-// call sites.
+// Events that contradict each other, such as two frees of one address without an allocation in between. They are
+// grouped by the call sites of both events.
 struct AnomalyRow {
   Imperfection kind{};
   Allocator allocator = Allocator::slab;

@@ -18,11 +18,12 @@ struct Thresholds {
   double usual_bytes_per_s = 64 * 1024 / 60.0;  // 64 KiB per minute, which is 92 MiB per day; chosen
   double least_seconds = 1;                     // in a shorter time, one burst of allocations looks like growth; chosen
 
-  // The fleet counts any rise as growth, without a threshold or a test. It counts the hosts on which a group grows,
-  // because users look for slow growth on many hosts.
+  // The fleet counts any rise as growth, without a threshold or a test, because users look for slow growth on many
+  // hosts. For each group, the fleet counts the hosts on which the group grows.
 
   // `leaks` and the fleet doubt a group if at least one of this number of frees was not traced. If there are fewer
-  // untraced frees, they may be errors of the recording. Both use exact recordings only. Chosen by judgement.
+  // untraced frees, they may be errors of the recording. `leaks` and the fleet use exact recordings only. Chosen by
+  // judgement.
   std::uint64_t frees_per_unseen = 100;
   // Limits for kinds of objects that live longer than the recording. Their number need not grow if old objects are
   // freed as fast as new ones are allocated. For this, in each third of the time, the frees of older objects must be at
@@ -36,8 +37,9 @@ struct Thresholds {
   // Maximum size of page tables as a share of user memory. Up to this size, user memory explains the page tables. When
   // processes start, their page tables are a tenth of their memory. Chosen by judgement.
   double most_page_tables = 0.5;
-  // In bytes. If a process has fewer page tables, or fewer for each of its new children, its page tables are not judged
-  // separately: the children still share its user memory. Chosen by judgement.
+  // In bytes. A process may have fewer page tables than this, or fewer for each of its new children. The page tables
+  // are then not judged separately, because the children still share the user memory of the process. Chosen by
+  // judgement.
   std::uint64_t page_tables_of_task = 1 << 20;
 
   // `investigate` checks the tasks of each name separately, because untraced frees by another task must not hide
@@ -128,15 +130,15 @@ struct Thresholds {
   // with files.
   double least_beside = 0.2;
 
-  // If at least this number of processes starts during the observation, and they still run at its end, their memory is
-  // not a leak. Each of them must have at most this share of a finding's bytes, and at least the share `settled_share`
-  // of its own final bytes in the first half of its time. Chosen by judgement.
+  // If at least this number of processes starts during the observation, and these processes still run at its end, their
+  // memory is not a leak. Each of these processes must have at most this share of a finding's bytes. In the first half
+  // of its time, it must have at least the share `settled_share` of its own final bytes. Chosen by judgement.
   std::size_t fewest_new_processes = 8;
   double most_of_one_process = 0.25;
   double settled_share = 0.8;
 
-  // The memory that the kernel allocates for a recording appears as one step while the recording is set up. This is the
-  // minimum ratio of this step to the whole rise, and of the whole rise to this step.
+  // The memory that the kernel allocates for a recording appears as one step while the recording is set up. This number
+  // is the minimum ratio of this step to the whole rise, and of the whole rise to this step.
   double recorders_jump = 0.8;
   double recorders_other_moves = 0.3;  // maximum of any other change, as a share of the step
   // Maximum length of the set-up, as a share of the time. An interpolation over a longer time would look like steady
@@ -145,8 +147,8 @@ struct Thresholds {
   // In seconds. Within this time, the kernel frees the memory of a recording that has ended.
   double seconds_to_end_recording = 0.5;
 
-  // Limits for what a recording covers. It covers everything that may grow, so these limits are lower than those for a
-  // finding. Chosen by judgement.
+  // Limits for what a recording covers. A recording covers everything that may grow, so these limits are lower than
+  // those for a finding. Chosen by judgement.
   std::uint64_t fewest_samples_to_record = 3;
   // Minimum share of the rise in each half of the time; otherwise the rise is a burst.
   double least_of_each_half = 0.15;

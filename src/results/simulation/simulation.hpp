@@ -77,11 +77,11 @@ struct CacheSuggestion {
   std::uint64_t average_live = 0;      // mean number of live objects
   // Mean number of live objects whose request, rounded up to a multiple of 8, equals object_bytes.
   std::uint64_t of_its_size = 0;
-  // Estimated saving, in average held memory or in allocated bytes. This estimate decides which candidates are
+  // Estimated saving in bytes, of average held memory or of allocated bytes. The estimate decides which candidates are
   // replayed.
   double estimated_saving = 0;
   // The members below are from replays. They are sums over the caches that lose objects to the new cache. Members that
-  // end in `_then` are sums with the new cache, and include it.
+  // end in `_then` are sums over these caches and the new cache, in a heap with the new cache.
   std::uint64_t average_held = 0;
   std::uint64_t average_held_then = 0;
   std::uint64_t peak_held = 0;  // sum of the peaks of these caches

@@ -127,7 +127,7 @@ struct SnapshotChange {
 
 // A line in two balance sheets. `a` or `b` is empty if this snapshot lacks a file from which the amount is computed.
 struct BalanceChange {
-  BalanceLine line;  // the line in one of the two sheets; BalanceLine::bytes is not used
+  BalanceLine line;  // the line in one of the two sheets; BalanceLine::bytes has no meaning here
   std::optional<std::int64_t> a;
   std::optional<std::int64_t> b;
 };

@@ -32,8 +32,8 @@ struct CallEvent {
   std::uint64_t record;
   CallSiteId call_site;  // always 0, "none"
   std::int32_t tid;
-  // The lower half of the stack pointer. It is equal at the entry and the exit of a call, except that the return
-  // address is still on the stack at the entry.
+  // The lower half of the stack pointer. It is equal at the entry and the exit of a call, except for the return
+  // address, which is on the stack only at the entry.
   std::uint32_t frame;
   std::uint16_t cpu;
   EventTypeId type;

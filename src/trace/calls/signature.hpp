@@ -65,7 +65,7 @@ struct ValueType {
 // A member of a structure. Members of unnamed nested structures are listed like members of the outer structure.
 struct StructureMember {
   std::string name;            // "kernel", "val.uid"
-  ValueType type;              // its size is 1, 2, 4 or 8 bytes
+  ValueType type;              // size of the value: 1, 2, 4 or 8 bytes
   std::uint32_t offset = 0;    // byte offset of the integer that contains the member
   std::uint8_t bit_shift = 0;  // has the same meaning as in RecordedValue
   std::uint8_t bits = 0;
@@ -120,7 +120,7 @@ struct CallValue {
 
 struct CallValues {
   std::vector<CallValue> values;
-  std::size_t arguments = 0;  // number of arguments; they precede the other recorded values
+  std::size_t arguments = 0;  // number of arguments; the other recorded values follow the arguments
   bool more = false;          // true: `values` lacks arguments: a variable list, or all if no registers were recorded
 };
 

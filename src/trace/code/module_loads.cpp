@@ -66,7 +66,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto of_module = events.find(name);
     return of_module == events.end() ? nullptr : &of_module->second;
   };
-  // Returns the time of the last load of a module until `until`, if the trace has an event of it.
+  // Returns the time of the last load of a module at or before `until`, if the trace has an event of this load.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
     const auto* const loaded = events_of(name);
     if (loaded == nullptr) return std::nullopt;
@@ -74,8 +74,8 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
-  // Sets the end of a load. If the trace has an event of the removal, its time is used. It may be earlier or later than
-  // the time when the recorder noticed the removal, because the module's exit code runs in between.
+  // Sets the end of a load. If the trace has an event of the removal, the time of this event is used. The recorder may
+  // have noticed the removal earlier or later, because the module's exit code runs in between.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
@@ -192,8 +192,8 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  // The address belongs to a removed module, but it is unknown to which. So no earlier load is known to have the same
-  // code.
+  // The address belongs to a removed module, but it is unknown to which one. So no earlier load is known to have the
+  // same code.
   if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }

@@ -54,11 +54,12 @@ class ModuleLoads {
   // Returns the stand-in address that the code had in the first load of the same build, if the module was loaded
   // several times.
   std::uint64_t first_address(std::uint64_t address) const;
-  // Returns symbols for the stand-in addresses. They do not depend on the events.
+  // Returns symbols for the stand-in addresses. The symbols do not depend on the events.
   std::string symbols() const;
 
  private:
-  // A module from its load until its removal. If it was loaded before the recording, from the start of the trace.
+  // A module from its load until its removal. For a module that was loaded before the recording, the time starts with
+  // the trace.
   struct Load {
     const ModuleChange* change = nullptr;  // null: loaded before the recording started
     std::uint64_t begin = 0;

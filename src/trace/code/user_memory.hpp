@@ -21,7 +21,7 @@ struct CodeObject {
 
 struct SpaceChange {
   enum class Kind : std::uint8_t {
-    mapped,    // code was mapped; this replaces earlier mappings at these addresses
+    mapped,    // code was mapped, which replaces earlier mappings at these addresses
     forked,    // a process started with the mappings of its parent
     executed,  // a process executed a program and lost all its mappings
   };

@@ -37,8 +37,8 @@ struct TraceLosses {
 };
 
 // Returns the number of lost events for each CPU, for at least `cpus` CPUs. Marks in the pages and the kernel's
-// statistics count the same losses, but each may be incomplete. So the larger number is used. A mark without a number
-// counts as one event.
+// statistics count the same losses, but either count may be incomplete. So the larger number is used. A mark without a
+// number counts as one event.
 std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsigned cpus);
 std::uint64_t total_lost_events(const TraceLosses& losses);  // includes losses whose CPU is unknown
 

@@ -114,7 +114,7 @@ struct DrawnGroup {
   std::vector<DrawnSize> sizes;  // without duplicates
 };
 
-// A sampled profile as it is stored in a file. Everything else can be computed from it.
+// A sampled profile as it is stored in a file. All figures of `profile` can be computed from it.
 struct DrawnProfile : HeapProfileFacts {
   std::vector<DrawnGroup> groups;
   std::map<std::uint64_t, std::string> cgroups;  // by ID: names of the cgroups in `groups`

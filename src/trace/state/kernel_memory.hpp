@@ -112,8 +112,8 @@ struct FreeByType {
 };
 
 struct PercpuUse {
-  // Bytes of the first chunk for all CPUs. They are not part of MemTotal, because the kernel allocated this chunk
-  // before it computed MemTotal.
+  // Bytes of the first chunk for all CPUs. These bytes are not part of MemTotal, because the kernel allocated this
+  // chunk before it computed MemTotal.
   std::optional<std::uint64_t> first_chunk_bytes;
   NamedAmounts values;  // percpu_stats
 };

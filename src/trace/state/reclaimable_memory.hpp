@@ -21,10 +21,10 @@ inline constexpr std::array kReclaimableFunctions = {
 
 // Memory that is freed together with reclaimable memory, although the kernel does not count it as reclaimable. One kind
 // is the accounting data of slabs, although a part of this data belongs to other caches: see alloc_slab_obj_exts() in
-// mm/slub.c. Another kind is the journal's data of inodes. Another kind is vmalloc areas. The kernel keeps an area
-// after its memory was freed, until enough areas can be purged: see lazy_max_pages() in mm/vmalloc.c. The last kind is
-// sockets in TIME_WAIT and their ports. They are freed after a minute, so a shorter recording shows their allocations
-// only (net/ipv4/inet_timewait_sock.c, inet_hashtables.c).
+// mm/slub.c. Another kind is the journal's data of inodes. A third kind is vmalloc areas: the kernel keeps an area
+// after its memory was freed, until enough areas can be purged (lazy_max_pages() in mm/vmalloc.c). The last kind is
+// sockets in TIME_WAIT and their ports, which are freed after a minute, so a shorter recording shows only their
+// allocations (net/ipv4/inet_timewait_sock.c, inet_hashtables.c).
 inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area", "tw_sock_TCP*",
                                                  "jbd2_inode"};
 inline constexpr std::array kShrinkableFunctions = {

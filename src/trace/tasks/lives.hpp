@@ -26,7 +26,7 @@ struct KnownProcess {
 struct TaskLife {
   std::int32_t tid = 0;
   std::uint64_t born_ns = 0;
-  std::int32_t creator = 0;  // ID of the task that created this task; it may have been reused since
+  std::int32_t creator = 0;  // ID of the task that created this task; a later task may have the same ID
   // False: it is unknown whether the task is a thread, because sched_process_fork does not report it.
   bool knows_kind = false;
   bool is_thread = false;         // the task is a thread in its creator's process

@@ -14,8 +14,8 @@ std::string conclusion_words(const InvestigationResult& result);
 std::string cause_words(const GrowthFinding& finding);
 // Returns a text such as "leaky (pid 7)", "mount (pid 9, ended)" or "[softirq]".
 std::string process_words(const FindingProcess& process);
-// Returns the process of a finding, or the number of processes if no single one stands for it: "mount (24 processes,
-// all ended)".
+// Returns the name of the process of a finding. If no single process stands for the finding, returns the number of
+// processes: "mount (24 processes, all ended)".
 std::string process_words(const GrowthFinding& finding);
 std::string words_of(const Reason& reason);
 std::string_view words_of(NoAccount why);

@@ -235,7 +235,7 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
     return column.usual ? column.importance < 8 || std::ranges::any_of(rows, says) : std::ranges::any_of(rows, says);
   };
   Table table = make_table(graph_function_columns(), rows, style.raw, shown);
-  // These columns show that numbers are incomplete. So a narrow table drops them last.
+  // These columns show that numbers are incomplete. So a narrow table drops other columns first.
   for (TableColumn& column : table.columns)
     if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
       column.importance = std::min<unsigned>(column.importance, 1);

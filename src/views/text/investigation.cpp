@@ -74,7 +74,7 @@ std::string percent(double part, double whole_of) {
 }
 
 // Returns the total to which the shares of the rows refer. The rows contain estimates, so their sum may be larger or
-// smaller than the total of the finding. This returns the larger one.
+// smaller than the total of the finding. Returns the larger of the two.
 template <typename Row>
 double all_of(const GrowthFinding& finding, const std::vector<Row>& rows) {
   double sum = 0;
@@ -113,7 +113,8 @@ double rest_of(const GrowthFinding& finding) {
   return std::max(rest, 0.0);
 }
 
-// Returns the processes that allocated the memory. If no single process stands for it, returns their number first.
+// Returns the processes that allocated the memory. If no single process stands for the memory, returns the number of
+// processes first.
 std::string processes_text(const GrowthFinding& finding, const Detail& detail, const TextStyle& style) {
   std::string out;
   const bool many = finding.is_of_many_processes();

@@ -56,7 +56,7 @@ std::string lost_line(const TraceSummary& trace, const TextStyle& style);
 inline constexpr std::size_t kBriefLines = 60;
 std::size_t lines_in(const std::string& text);
 
-// Returns a line for the case that one side of a diff has no allocations of an allocator.
+// Returns a line for a diff in which one trace has no allocations of an allocator.
 std::string no_allocations_line(std::string_view side, const TextStyle& style);
 
 // Returns a table of the kernel's memory counters and their changes during the trace. Empty if the trace has no samples

@@ -303,7 +303,8 @@ std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by
   return text + ".";
 }
 
-// Says how much of the allocated memory is live, who allocated most of it, and which command judges whether it leaks.
+// Returns how much of the allocated memory is live, who allocated most of it, and which command judges whether it
+// leaks.
 std::string conclusion(const ReportResult& result, const TextStyle& style) {
   const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" : "";
   const char* const bound = result.slab.maybe_freed.allocations > 0 ? "at most " : "";

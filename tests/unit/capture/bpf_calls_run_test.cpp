@@ -295,8 +295,8 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));
 }
 
-// irq_exit_rcu() starts while the kernel counts an interrupt. It later calls functions when the interrupt is no longer
-// counted.
+// irq_exit_rcu() starts while the kernel counts an interrupt. Later, when the interrupt is no longer counted,
+// irq_exit_rcu() calls functions.
 TEST_F(BpfCallPrograms, NestFunctionsThatCountInterrupts) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   enter(1, kStack);
@@ -310,7 +310,7 @@ TEST_F(BpfCallPrograms, NestFunctionsThatCountInterrupts) {
   EXPECT_EQ(shape(), "(1 (2 (3 )3 )2 )1");
 }
 
-// irq_exit_rcu() runs on the stack of the softirq whose program was interrupted. From then on, the exits of the two
+// irq_exit_rcu() runs on the stack of the softirq whose program was interrupted. From then on, the exits of these two
 // cannot be distinguished.
 TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);

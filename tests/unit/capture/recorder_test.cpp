@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests those parts of recording that need no kernel; tests/live tests the others.
+// Tests the parts of recording that need no kernel. tests/live tests the parts that need a kernel.
 #include "capture/ftrace/recorder.hpp"
 
 #include <gtest/gtest.h>

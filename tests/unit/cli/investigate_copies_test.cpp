@@ -133,7 +133,8 @@ TEST_F(InvestigateCopies, DamagedCopiesAreSkippedAndNamed) {
   EXPECT_EQ(copied.after_path, folder_ / "t3");
 }
 
-// The page size is 64 KiB. It is the quotient of two values for free memory, because slabinfo does not contain it.
+// The page size is 64 KiB. It is the quotient of two values for free memory, because slabinfo does not contain the page
+// size.
 TEST_F(InvestigateCopies, ThePageSizeIsFromTheFirstStateThatShowsIt) {
   write("t1/slabinfo", "slabinfo - version: 2.1\n");
   for (const char* const name : {"t2", "t3"}) {

@@ -430,8 +430,8 @@ TEST_F(RelayCapture, GapsAndDuplicatesAreCounted) {
   EXPECT_EQ(total_lost_events(trace.info.losses), 11u);
 }
 
-// A file contains a part of its data, or all of it, twice. A record with an equal number but other content is a
-// different record.
+// A file contains all or a part of its data twice. A record with an equal number but other content is a different
+// record.
 TEST_F(RelayCapture, DuplicateBlocksCountOnce) {
   const Abi abi = abi_of("v2-le");
   const auto append_all = [&abi](const std::vector<std::uint32_t>& run, File& file) {

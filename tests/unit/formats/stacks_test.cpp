@@ -109,7 +109,7 @@ class Stacks : public testing::TestWithParam<Case> {
   Page kmalloc(std::uint64_t n, std::uint8_t flags = kTask, std::int32_t pid = 7) const {
     return event(machine(), n, flags, pid);
   }
-  // Reads one CPU's pages from a trace.dat, and from a .kmt made from it. Both must give the same result.
+  // Reads one CPU's pages from a trace.dat, and from a .kmt made from the trace.dat. Both must give the same result.
   Read read(const std::vector<std::vector<Page>>& pages, std::size_t lost_before_page = ~std::size_t{0}) const {
     TraceDat dat;
     dat.machine = machine();

@@ -239,7 +239,8 @@ TEST(TextForms, LinesThatATerminalSplit) {
       }
 }
 
-// Stacks follow events whose lines are all of the same length, and are not their rest.
+// Stacks follow events whose lines all have the same length. The lines of a stack must not be joined to the line of the
+// event.
 TEST(TextForms, LinesOfOneLengthAreNotSplit) {
   std::string text;
   for (int i = 0; i < 5; ++i) text += kHead + kEvent + "\n => kmalloc+0x1/0x2\n => foo+0x1/0x9\n";

@@ -104,7 +104,7 @@ TEST(OldKernels, SlabinfoHasSeveralVersions) {
   }
 }
 
-// The same two sites, after numfmt, column, awk and others.
+// The text with the same two sites, after numfmt, column, awk and other tools.
 TEST(ChangedCopies, AllocinfoMayHaveOtherColumns) {
   struct Case {
     const char* line;
@@ -155,7 +155,7 @@ TEST(ChangedCopies, AllocinfoMayHaveTheCallsFirst) {
   EXPECT_EQ(site_in(found, "a.c:3 c").bytes, 7u);
 }
 
-// `cat -n` writes the numbers of the lines before them. A loop around `date` and `cat` also leaves times in the text.
+// `cat -n` writes the line number before each line. A loop around `date` and `cat` also leaves times in the text.
 TEST(ChangedCopies, OtherNumbersAreNoAmountsOfAllocinfo) {
   const SnapshotResult found = stock_of_sites(
       "     3\t 8192 2 a.c:1 func:a\nSat Nov 28 17:00:00 UTC 2026\n 17:30:37 up 3 days, load average: 0.01, 0.02\n"

@@ -569,7 +569,7 @@ TEST(CallTypes, RecordedNumbersHaveTheirTypes) {
 }
 
 // Returns BTF with a valid header and these types. The types are copied unchanged, because libbpf would refuse to
-// create some of them.
+// create some of these types.
 std::vector<std::uint8_t> raw_types(const std::vector<std::uint32_t>& words, std::string_view strings) {
   ByteBuilder out(Machine{});
   const auto bytes = static_cast<std::uint32_t>(4 * words.size());

@@ -23,7 +23,7 @@ struct Made {
   std::uint16_t section = 1;  // .text
 };
 
-// Makes an ELF file with .text from 0x1000 to 0x2000, data after it, and these symbols.
+// Makes an ELF file with .text from 0x1000 to 0x2000, data after .text, and these symbols.
 FileDescriptor program(const std::vector<Made>& symbols) {
   std::vector<Elf64_Sym> table(1);
   std::string names(1, '\0');

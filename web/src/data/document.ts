@@ -223,7 +223,7 @@ export interface Explore {
     frees: number[];
     bytes: number[];
   };
-  // Negative numbers are CPUs that are merged as "others". −1 is one of them; −2 is a different one from −1.
+  // Negative numbers stand for CPUs that are merged as "others". −1 is one of these CPUs, and −2 is a different one.
   cpus: { allocator: number[]; from: number[]; to: number[]; bucket: number[]; frees: number[]; bytes: number[] };
   coarse: number;
   cpu_nodes: number[] | null;

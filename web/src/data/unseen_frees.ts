@@ -21,7 +21,7 @@ interface Part {
   doubtful: number;
 }
 
-// Returns the call site under which the model knows a row of `leaks`: its caller, or a function in its stack.
+// Returns the call site under which the model stores a row of `leaks`: its caller, or a function in its stack.
 function siteOf(row: LeakRow, isKnown: (site: string) => boolean): string | null {
   const keys = row.keys ?? {};
   const stack = (Array.isArray(keys['stack']) ? keys['stack'] : []) as KeyValue[];
@@ -49,8 +49,8 @@ function partsBySite(leaks: Leaks, model: Omit<Model, 'possiblyFreed'>): Map<str
   return parts;
 }
 
-// Returns the bytes of each group that look live at the end, but may be freed. They are known by call site, and are
-// divided among its groups by their live bytes.
+// Returns the bytes of each group that look live at the end, but may be freed. These bytes are known only by call site,
+// and are divided among the groups of a call site by their live bytes.
 export function possiblyFreed(leaks: Leaks | null, model: Omit<Model, 'possiblyFreed'>): Float64Array {
   const bytes = new Float64Array(model.groups);
   if (!leaks) return bytes;

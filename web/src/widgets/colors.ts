@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The colours of the theme, and colours computed from them.
+// The colours of the theme, and other colours that are computed from these.
 import { kAllocators } from '../data/allocators';
 
 export function css(name: string): string {

@@ -95,7 +95,7 @@ export function flame(options: FlameOptions): Flame {
           drawFrame(context, layout.node[at++], Math.max(0, x), Math.min(width, right), y);
           continue;
         }
-        // Merges the frame at this pixel with the frames after it, up to the next frame that is at least one pixel
+        // Merges the frame at this pixel with the following frames, up to the next frame that is at least one pixel
         // wide.
         let last = right;
         let marked = false;

@@ -151,9 +151,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 #define KMT_LEVELS 3ull
 
 // Claims a free ring of this CPU. If this program itself calls traced functions, these calls get no ring and are not
-// counted as missed. Such calls have the task and the stack of the ring's owner, and no higher level. They differ from
-// calls of an interrupt that the kernel has not counted yet: that interrupt has another stack, unless it interrupted
-// another interrupt.
+// counted as missed. Such calls have the task and the stack of the ring's owner, and no higher level. Calls of an
+// interrupt that the kernel has not counted yet differ in the stack, unless that interrupt interrupted another
+// interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {

@@ -25,8 +25,8 @@ const volatile __u64 mean_bytes = 0;       // average distance between samples; 
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 
-// The programs write to one half of `sites`. This is the number of that half, 0 or 1. The reader reads the other half
-// after the last program that writes to it has ended.
+// Number of the half of `sites` to which the programs write, 0 or 1. The reader reads the other half after the last
+// program that writes to it has ended.
 __u32 generation = 0;
 
 // The state of each program on each CPU, which is written at every event. The alignment keeps the states of CPUs on

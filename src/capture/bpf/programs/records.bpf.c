@@ -163,15 +163,16 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Recording a stack takes so long that interrupts occur meanwhile, with many events each. For example, softirqs free
-// objects that waited for RCU. A second program records the events that interrupt the first one.
+// Recording a stack takes a long time, and many interrupts with many events may occur meanwhile. For example, softirqs
+// free objects that waited for RCU. A second program records the events that interrupt the first one.
 #define KMT_EVENT(system, name, outcome) \
   SEC("raw_tp/" #name)                   \
   int nested_##name(u64* context) { return take(context, KMT_EVENT_##name, true); }
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Copies the kernel's record of any event. This is slower, but includes fields that are not arguments.
+// Copies the kernel's record of any event. This is slower than taking the arguments, but includes fields that are not
+// arguments.
 SEC("tp")
 int take_kernel_record(void* context) {
   if (KMT_ONCE(recording) == KMT_RECORDING_IS_OVER) return 0;

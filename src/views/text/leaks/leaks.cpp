@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-// Extents from which a brief report chooses. It uses the first one that is short enough.
+// Extents from which a brief report chooses the first one that is short enough.
 constexpr std::array<LeaksExtent, 9> kBriefExtents = {{{6, 3, 2, 5},
                                                        {5, 3, 2, 5},
                                                        {4, 3, 2, 5},

@@ -213,7 +213,7 @@ GrowthFinding weak_finding(ReasonKind reason) {
   return finding;
 }
 
-// The first sentence must agree with the findings below it.
+// The first sentence must agree with the findings below the sentence.
 TEST(Conclusion, NamesGrowthThatIsNotConfirmed) {
   InvestigationEvidence evidence;
   evidence.seconds = 40;

@@ -90,7 +90,7 @@ TEST(Investigation, CountersAndSharesNameTheTask) {
   const auto evidence_of = [&](const std::string& cache, const Course& course) {
     InvestigationEvidence evidence = evidence_with_noise(11);
     evidence.trace.reset();
-    // Each of two groups has half of the growth.
+    // Each of the two groups has half of the growth.
     evidence.samples->groups.push_back(
         group_of(kPipe, "key_jar", "leaky", 4321, [&](double s) { return course(s) / 2; }));
     evidence.samples->groups.push_back(
@@ -155,8 +155,8 @@ TEST(Investigation, TheLargestHolderOfAGrowingCacheIsLikely) {
   }
 }
 
-// A cache that started to grow late. Its rate is known, but has no confidence interval. Samples show which task holds
-// most of its objects.
+// A cache that started to grow late. The growth has a rate, but no confidence interval. Samples show which task holds
+// most of the cache's objects.
 TEST(Investigation, TheLargestHolderOfLateGrowthIsLikely) {
   InvestigationEvidence evidence = evidence_with_noise(7);
   evidence.trace.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which cause is named if a cache starts to grow during the investigation. It is the task with the largest share
-// of the growth from then on.
+// Tests which cause is named if a cache starts to grow during the investigation. The cause is the task with the largest
+// share of the growth from then on.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -163,7 +163,7 @@ TEST_F(TraceGrowth, ThreadsAreGroupedUnderTheNameOfTheirProcess) {
   EXPECT_EQ((std::vector{seen.groups[0].task, seen.groups[1].task, seen.groups[2].task}),
             (std::vector<std::string>{"server", "server", "sh"}));
   EXPECT_EQ(seen.groups[0].thread, "worker-1");
-  EXPECT_EQ(seen.groups[2].thread, "bash");  // the process has several threads, but only this one allocates
+  EXPECT_EQ(seen.groups[2].thread, "bash");  // the process has several threads, but only this thread allocates
   name_processes([](std::uint32_t) { return ""; }, ended);
   EXPECT_EQ(ended.groups[0].task, "worker-2");
   EXPECT_EQ(ended.groups[1].thread, "");

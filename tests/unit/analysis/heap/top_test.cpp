@@ -236,7 +236,7 @@ TEST(TopAccount, StacksOfARowBelongToItsAllocator) {
   const NoNames names;
   TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
   account.samples().add(sample_of(1));
-  HeapSample pages = sample_of(2);  // the pages of the slab; they have the stack of the object
+  HeapSample pages = sample_of(2);  // the pages of the slab, which have the stack of the object
   pages.pages = true;
   account.samples().add(pages);
   account.add_interval({site_of(1)}, 1'000'000'000);

@@ -84,7 +84,7 @@ TEST(PageMatcher, AnAllocationEndsWithItsFirstFrame) {
   EXPECT_EQ(heads, (std::vector<bool>{false, true, false, false}));
 }
 
-// Before Linux 4.1, events contain a struct page pointer instead of a page frame number. It is then unknown which
+// Before Linux 4.1, events contain a struct page pointer instead of a page frame number. Then it is unknown which
 // frames are adjacent, so an allocation can only be freed as a whole.
 TEST(PageMatcher, StructPagesAreWholeAllocations) {
   PageMatcher matcher(PageIdentity::struct_page);

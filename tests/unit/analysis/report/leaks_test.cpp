@@ -623,8 +623,8 @@ TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
   EXPECT_EQ(result.unclear(), LeaksUnclear::no_clock);
 }
 
-// If there are too many groups, those that may grow get a history first, then those with the most live memory. The
-// others are only counted.
+// If there are too many groups, groups that may grow get a history first, then the groups with the most live memory.
+// All other groups are only counted.
 TEST_F(Leaks, IfThereAreTooManyGroupsOnlyGrowingOnesAreJudged) {
   constexpr std::uint32_t kGroups = Histories::kMostGroups + 500;
   for (std::uint32_t site = 1; site < kGroups; ++site) info.tables.call_sites.push_back(site + 3);

@@ -154,7 +154,7 @@ TEST(TimeSeries, SurvivesAJumpOfTheClock) {
   for (const unsigned jump : {42u, 45u, 50u, 63u}) {
     TimeBuckets clock(kStart);
     TimeSeries series;
-    TimeSeries untouched;  // this series does not change after the jump, so only points() widens its buckets
+    TimeSeries untouched;  // this series does not change after the jump, so only points() makes its buckets wider
     for (std::uint64_t i = 0; i < 500; ++i) {
       const TimeBucket at = clock.bucket_of(kStart + i * kFirstWidth);
       series.allocate(at, 3);

@@ -91,8 +91,8 @@ TEST_F(Slub, FillsASlabBeforeTheNext) {
   for (int i = 0; i < 5; ++i) slabs.push_back(allocate());
   EXPECT_EQ(heap.slabs(), 2u);
   EXPECT_EQ(heap.held_bytes(), 2u * 32768);
-  // When the first object of a full slab is freed, the slab moves to the CPU's list. It stays there when it becomes
-  // empty.
+  // When the first object of a full slab is freed, the slab moves to the CPU's list. The slab stays on the list when it
+  // becomes empty.
   for (int i = 0; i < 4; ++i) release(slabs[static_cast<std::size_t>(i)]);
   EXPECT_EQ(heap.slabs(), 2u);
   // The active slab has three free objects. Further objects are taken from the empty slab on the list.
@@ -108,7 +108,7 @@ TEST_F(Slub, FreesEmptySlabsThatTheNodeDoesNotNeed) {
   EXPECT_EQ(heap.slabs(), 20u);
   for (const std::uint32_t slab : slabs) release(slab);
   // 19 slabs were full. When the CPU's list has 3 slabs and a fourth is added, the 3 slabs, which are empty by then,
-  // move to the node. The node keeps 6 of them and frees the others. The 19th slab causes the last move; the slabs that
+  // move to the node. The node keeps 6 of them and frees the others. The 19th slab causes the last move. Slabs that
   // arrive afterwards stay on the list.
   EXPECT_EQ(heap.slabs(), 1u + 6u + 1u);
   EXPECT_EQ(heap.partial_slabs(), 6u + 1u);

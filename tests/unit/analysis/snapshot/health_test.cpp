@@ -135,7 +135,7 @@ TEST(Health, EachFaultIsFoundByItsOwnCheck) {
       if (topic == fault.topic) {
         EXPECT_EQ(check.health, fault.expected);
         EXPECT_NEAR(check.value.value_or(-1), fault.value, fault.value * 1e-3);
-      } else if (topic != HealthTopic::unaccounted) {  // the rest of the memory differs too
+      } else if (topic != HealthTopic::unaccounted) {  // the rest of the machine's memory differs too
         EXPECT_EQ(check.health, healthy.at(topic).health);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the data of a page of the HTML report. It must stay small and complete: groups that are left out are merged
-// into one group.
+// Tests the data of a page of the HTML report. The data must stay small and complete: groups that are left out are
+// merged into one group.
 #include "views/json/explore.hpp"
 
 #include <fmt/format.h>
