@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-// Limits memory: a decoded entry needs more memory than its line in the note.
+// Maximum number of lines. It limits memory: a decoded entry needs more memory than its line in the note.
 constexpr std::size_t kMostLines = 1 << 19;
 
 constexpr std::size_t kMostBytes = 12 << 20;  // limit for a written note, because all notes of a .kmt are in one chunk

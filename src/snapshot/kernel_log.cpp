@@ -64,7 +64,7 @@ class Joiner {
 
   // `line` is the line of the message, with its prefix. It is empty if the message cannot be a part of another one.
   void add(LogMessage message, std::string_view line) {
-    constexpr std::size_t kMost = 1 << 16;  // length of a joined message
+    constexpr std::size_t kMost = 1 << 16;  // maximum length of a joined message, in bytes
     const bool has_time = message.boot_ns || message.wall_ns;
     const bool may_be_part = !has_time && message.caller.empty() && is_held_ && !line.empty() && text_.size() < kMost;
     const bool was_split = page_width_ != 0 && last_length_ == page_width_;

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kMostReports = 4096;
 constexpr std::size_t kMostOfAReport = 16 << 20;
-constexpr std::size_t kMostRows = 1 << 20;  // limit for nodes, zones, tasks and slab caches, summed over all reports
+constexpr std::size_t kMostRows = 1 << 20;  // maximum number of nodes, zones, tasks and slab caches, summed over all
+                                            // reports
 constexpr std::size_t kMostOrders = 40;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
@@ -512,7 +513,7 @@ class ReportReader {
 
   LogState& log_;
   OomReport report_;
-  std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report
+  std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report, in bytes
   bool is_full_ = false;       // report_.text has reached the size limit
   std::optional<MemoryWords> words_;
   std::vector<std::string> task_columns_;
@@ -561,8 +562,8 @@ void derive_page_size(OomReport& report) {
 }  // namespace
 
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
-  // Two CPUs or machines may print reports at the same time. The callers and hosts of the messages tell these reports
-  // apart. The answer to a mail may have a report between the lines of a quoted one.
+  // Maximum number of callers. Two CPUs or machines may print reports at the same time. The callers and hosts of the
+  // messages tell these reports apart. The answer to a mail may have a report between the lines of a quoted one.
   constexpr std::size_t kMostCallers = 64;
   LogState state;
   std::map<std::string, ReportReader, std::less<>> readers;

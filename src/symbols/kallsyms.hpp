@@ -44,7 +44,7 @@ class Kallsyms : public SymbolNames {
   // hundreds of call sites.
   struct Symbol {
     std::uint64_t address;
-    std::uint32_t name_offset;  // offset of the name in the text
+    std::uint32_t name_offset;  // offset of the name in the text, in bytes
   };
 
   const Symbol* find(std::uint64_t address) const;

@@ -49,7 +49,7 @@ struct Finding {
   Imperfection kind;
   std::string detail;  // may be empty
   std::optional<unsigned> cpu;
-  std::optional<std::uint64_t> offset;  // position in the file
+  std::optional<std::uint64_t> offset;  // position in the file, in bytes
   std::optional<std::uint64_t> time_ns;
 };
 

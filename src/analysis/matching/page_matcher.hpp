@@ -10,7 +10,8 @@
 
 namespace kmt {
 
-// Maximum order in events. Larger orders are invalid: the kernel's MAX_PAGE_ORDER is 10 by default and at most 17.
+// Maximum order (2^order pages) in events. Larger orders are invalid: the kernel's MAX_PAGE_ORDER is 10 by default and
+// at most 17.
 constexpr unsigned kMostPageOrder = 20;
 
 // Consecutive live frames of one allocation. Other frames of the allocation may have been freed.

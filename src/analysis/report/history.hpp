@@ -26,7 +26,8 @@ class History {
     std::uint64_t ended = 0;
     // Address was allocated again while the object looked live; included in `ended`.
     std::uint64_t reallocated = 0;
-    std::uint64_t last_reallocated_began = 0;  // allocation time of the newest object counted in `reallocated`
+    std::uint64_t last_reallocated_began = 0;  // allocation time in nanoseconds of the newest object counted in
+                                               // `reallocated`
     std::uint32_t cache = 0;                   // CacheId in a free event of this origin
   };
 

@@ -21,7 +21,8 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostSevereOrder = 3;  // PAGE_ALLOC_COSTLY_ORDER; the kernel's script has this limit too
+constexpr unsigned kMostSevereOrder = 3;  // order (2^order pages): PAGE_ALLOC_COSTLY_ORDER, which the kernel's script
+                                          // uses as limit too
 
 constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // origin of live pages whose allocation the filter excludes
 

@@ -162,7 +162,8 @@ std::size_t equal_steps(std::span<const double> values) {
   std::vector<double> steps;
   std::size_t rising = 0;       // number of intervals that belong to a step
   std::size_t last_step = 0;    // index of the end of the last step
-  std::size_t longest_gap = 0;  // longest distance between the ends of two steps, or of the first step from the start
+  std::size_t longest_gap = 0;  // longest distance between the ends of two steps, or from the start to the first step,
+                                // in intervals
   double level = values.front();
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (values[i] < level - noise) return 0;

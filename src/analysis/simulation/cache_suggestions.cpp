@@ -80,7 +80,7 @@ struct Moved {
 };
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
-  constexpr std::uint64_t kAlign = 8;  // kmalloc has at least this alignment on all machines
+  constexpr std::uint64_t kAlign = 8;  // bytes; kmalloc has at least this alignment on all machines
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
 

@@ -12,7 +12,8 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kCostlyOrder = 3;           // PAGE_ALLOC_COSTLY_ORDER: maximum order, unless an object needs more
+constexpr unsigned kCostlyOrder = 3;           // order (2^order pages): PAGE_ALLOC_COSTLY_ORDER, the maximum unless an
+                                               // object needs more
 constexpr std::uint64_t kMostObjects = 32767;  // MAX_OBJS_PER_PAGE: 15 bits of struct slab
 
 constexpr std::uint64_t aligned(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
@@ -137,7 +138,7 @@ std::uint64_t kmalloc_bytes(std::uint64_t requested, const std::vector<std::uint
                             const SlabMachine& machine) {
   const auto found = std::ranges::lower_bound(classes, requested);
   if (found != classes.end()) return *found;
-  // Larger than any kernel allows. Prevents an overflow with a damaged trace.
+  // Bytes; larger than any kernel allows. Prevents an overflow with a damaged trace.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   if (requested > kMost) return requested;
   return machine.page_bytes << order_of(requested, machine.page_bytes);

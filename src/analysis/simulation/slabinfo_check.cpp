@@ -14,7 +14,8 @@ namespace kmt {
 
 namespace {
 
-// Each slab with free objects has an entry, so this maximum limits memory use if the slabinfo is forged.
+// Maximum number of slabs. Each slab with free objects has an entry, so this maximum limits memory use if the slabinfo
+// is forged.
 constexpr std::uint64_t kMostPartial = std::uint64_t{1} << 22;
 
 constexpr std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }

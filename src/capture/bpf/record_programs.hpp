@@ -31,7 +31,7 @@ struct ProgramsRequest {
 // Sizes of rings. The rings of all CPUs form one array.
 struct RingSizes {
   std::uint64_t bytes = 0;  // size of one ring, a power of two
-  // Distance between the starts of two rings; a ring is followed by room for its largest entry.
+  // Distance in bytes between the starts of two rings; a ring is followed by room for its largest entry.
   std::uint64_t stride = 0;
 };
 // Returns the sizes of the rings. `rings` is the number of rings of one CPU. `largest` is the size of the largest entry

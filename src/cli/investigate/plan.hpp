@@ -23,7 +23,7 @@ struct LiveInvestigation {
 inline constexpr double kSecondsOfASample = 4e-6;
 inline constexpr double kSecondsOfAnEvent = 0.4e-6;
 inline constexpr double kSecondsOfAStack = 1.6e-6;
-inline constexpr double kSecondsOfReading = 0.3e-6;  // CPU time per recorded event, for reading it in this process
+inline constexpr double kSecondsOfReading = 0.3e-6;  // CPU seconds per recorded event, for reading it in this process
 // CPU time per recorded event, for the analysis and the page at the end
 inline constexpr double kSecondsOfAnalysing = 0.9e-6;
 inline constexpr double kSecondsOfAState = 3e-3;
@@ -32,7 +32,7 @@ inline constexpr double kSecondsOfAState = 3e-3;
 inline constexpr double kFixedSeconds = 0.8;
 inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
 inline constexpr double kSecondsToEndSamples = 0.1;
-inline constexpr double kSecondsToRecord = 0.35;       // CPU time for starting and for ending a recording
+inline constexpr double kSecondsToRecord = 0.35;       // CPU seconds for starting and for ending a recording
 inline constexpr double kSecondsToEndRecording = 0.1;  // of these
 inline constexpr double kSecondsOfRecording = 4e-3;    // CPU time per second of a recording, even if it has no events
 

@@ -37,7 +37,7 @@ class ProgramCosts {
 
   double all_seconds_;
   std::unique_ptr<ProgramClock> clock_;
-  double clock_begin_ = 0;  // time when the kernel's clock was turned on or will be turned on
+  double clock_begin_ = 0;  // time in seconds when the kernel's clock was turned on or will be turned on
   ProgramRuns runs_begin_;
   std::uint64_t kfrees_begin_ = 0;
   double measured_seconds_ = 0;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kFirstMeanBytes = 32 << 10;
 constexpr std::uint64_t kFewestMeanBytes = 4 << 10;
-// This maximum limits the distance between samples. Without it, a burst during the first measurement could make samples
-// too rare.
+// Maximum distance between samples, in bytes. Without it, a burst during the first measurement could make samples too
+// rare.
 constexpr std::uint64_t kMostBytesApart = 128 << 10;
 constexpr double kProbeSeconds = 1;  // duration of the first measurement of the rate of samples
 // duration of the second measurement, which shows whether there was a burst during the first one

@@ -66,7 +66,7 @@ Exit status:
 }
 
 void parse_classes(const std::string& text, SimulationRequest& request) {
-  constexpr std::uint64_t kMost = 4 << 20;  // KMALLOC_MAX_SIZE of most kernels
+  constexpr std::uint64_t kMost = 4 << 20;  // bytes; KMALLOC_MAX_SIZE of most kernels
   constexpr std::uint64_t kAlign = 8;       // smallest ARCH_KMALLOC_MINALIGN
   for (const std::string_view word : split(text, ',')) {
     const bool added = word.starts_with('+');

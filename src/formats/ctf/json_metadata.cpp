@@ -18,7 +18,7 @@ namespace kmt::ctf {
 namespace {
 
 constexpr char kSeparator = 0x1E;
-// Offsets in the header of a metadata packet, and the size of the long header.
+// Offsets in bytes in the header of a metadata packet, and the size of the long header in bytes.
 constexpr std::size_t kMajorAt = 35, kHeaderBitsAt = 40, kLengthOfLongHeader = 44;
 
 std::optional<ByteOrder> order_of_packets(Bytes file) {
@@ -36,7 +36,7 @@ std::size_t header_length(Bytes packet, ByteOrder order) {
 
 struct Fragment {
   std::string_view text;
-  std::uint64_t offset = 0;  // in the file
+  std::uint64_t offset = 0;  // position in the file, in bytes
 };
 
 // A piece of the metadata's text, and its offset in the file.

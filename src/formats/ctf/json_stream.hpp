@@ -52,7 +52,7 @@ class JsonStream {
   std::exception_ptr failure_;
 
   std::size_t file_ = 0;
-  std::uint64_t at_ = 0;  // offset of the current packet in the file
+  std::uint64_t at_ = 0;  // offset of the current packet in the file, in bytes
   bt_packet* packet_ = nullptr;
   PacketStart start_;
   LastPacket last_;

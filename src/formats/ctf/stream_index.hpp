@@ -14,7 +14,7 @@ namespace kmt::ctf {
 struct CutOff {
   std::uint64_t packets = 0;    // packets in the index
   std::uint64_t missing = 0;    // packets missing or incomplete in the stream
-  std::uint64_t offset = 0;     // offset of the first missing packet
+  std::uint64_t offset = 0;     // offset in bytes of the first missing packet
   std::uint64_t discarded = 0;  // events that the tracer discarded, as counted in the missing packets
 };
 

@@ -23,7 +23,7 @@ struct LifeEvent {
   std::uint32_t flags_bytes = 0;  // 4 or 8
   std::uint32_t hierarchy = 0;    // offset of the cgroup hierarchy's ID
   std::uint32_t group = 0;        // offset of the ID of the task's process
-  std::uint32_t text = 0;         // offset of a __data_loc with the cgroup's path or the module's name
+  std::uint32_t text = 0;         // offset in bytes of a __data_loc with the cgroup's path or the module's name
 };
 
 // Returns the field offsets if the format is one of these events. Raises `least_bytes` to cover all fields.

@@ -18,13 +18,13 @@ namespace kmt {
 struct ProbedValue {
   std::uint8_t number = 0;  // index among the values of the function
   std::uint16_t offset = 0;
-  std::uint8_t size = 0;  // for a string, the size of its __data_loc
+  std::uint8_t size = 0;  // bytes; for a string, the size of its __data_loc
   bool is_string = false;
   std::uint32_t most = 0;       // maximum length of the string in bytes; 0 if unlimited
   std::uint8_t counted_by = 0;  // number of the argument that limits the length, starting at 1; 0 if none
   bool counted_by_int = false;  // only the low 32 bits of that argument count
-  std::uint16_t readable_at =
-      0;  // offset of a __data_loc that is empty if the memory was unreadable; 0 if there is none
+  // Offset in bytes of a __data_loc that is empty if the memory was unreadable; 0 if there is none.
+  std::uint16_t readable_at = 0;
 };
 
 // Finds the consecutive fields arg1, arg2, …. Returns their number and sets `at` to the offset of the first one.

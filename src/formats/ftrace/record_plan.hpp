@@ -21,7 +21,7 @@ EventKind event_kind(std::string_view system, std::string_view name);
 
 struct RecordField {
   std::uint16_t offset = 0;
-  std::uint8_t size = 0;  // 0 if the event has no such field
+  std::uint8_t size = 0;  // bytes; 0 if the event has no such field
 };
 // Events of Linux 2.6.31 to 3.2 that may report one free of a page twice.
 enum class OldPageFree : std::uint8_t {
@@ -43,12 +43,12 @@ struct RecordPlan {
   bool is_stack = false;      // ftrace:kernel_stack or user_stack
   bool is_user_stack = false;
   RecordField process;           // process of a user stack
-  std::uint32_t callers = 0;     // offset of the stack's return addresses
+  std::uint32_t callers = 0;     // offset in bytes of the stack's return addresses
   std::uint32_t most_depth = 0;  // maximum number of return addresses
   RecordField depth;             // for a stack, the number of addresses; for a call, its depth
   RecordField call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
   RecordField began, ended, return_value;  // for a call
-  std::uint32_t arguments = 0;             // offset of the argument registers of a call
+  std::uint32_t arguments = 0;             // offset in bytes of the argument registers of a call
   std::uint32_t most_arguments = 0;        // maximum number of arguments
   RecordField values;                      // values read from memory
   std::uint16_t probed_values = 0;         // for values in separate records: index in the decoder's list; 0: none
@@ -57,8 +57,8 @@ struct RecordPlan {
   RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
   RecordField cache;                       // for bulk_free, the address of the struct kmem_cache, or 0
   RecordField count;                       // number of freed objects; its size is that of an address
-  std::uint32_t objects = 0;               // offset of the array of their addresses
-  std::uint32_t most_objects = 0;          // length of the array; 0: the event has no array
+  std::uint32_t objects = 0;               // offset in bytes of the array of their addresses
+  std::uint32_t most_objects = 0;          // number of elements of the array; 0: the event has no array
   OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
 };

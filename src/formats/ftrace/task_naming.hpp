@@ -22,7 +22,7 @@ struct TaskNaming {
   };
   Kind kind = Kind::from_now;
   std::uint32_t pid = 0;   // offset of the task's ID, which has 4 bytes
-  std::uint32_t name = 0;  // offset of the name
+  std::uint32_t name = 0;  // offset of the name in the record, in bytes
   std::uint32_t size = 0;  // size of the name in bytes; 0 if the name is a __data_loc
 };
 

@@ -13,7 +13,7 @@
 namespace kmt::kmt_format {
 
 struct Chunk {
-  std::uint64_t offset = 0;  // position of the header in the file
+  std::uint64_t offset = 0;  // position of the header in the file, in bytes
   std::uint8_t type = 0;
   std::uint8_t flags = 0;
   std::uint16_t stream = 0;

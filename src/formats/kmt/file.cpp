@@ -18,8 +18,8 @@ namespace {
 struct End {
   bool finished;         // true if the file has a trailer
   bool indexed;          // true if the last chunk is an index, or the trailer has the offset of one
-  std::uint64_t offset;  // end of the last chunk
-  std::uint64_t size;    // size of the file without the trailer
+  std::uint64_t offset;  // end of the last chunk, in bytes from the start of the file
+  std::uint64_t size;    // size of the file without the trailer, in bytes
 };
 
 // True if the file has a snapshot of the machine's memory but no trace.

@@ -177,7 +177,7 @@ class BlockStream : public StackedStream {
   std::array<BlockEvent, kBatchEvents> events_;
   std::vector<std::uint8_t> record_;
   std::size_t next_block_ = 0;
-  std::uint64_t offset_ = 0;  // offset of the current block
+  std::uint64_t offset_ = 0;  // offset of the current block in the file, in bytes
   std::uint64_t position_ = 0;
   std::size_t next_lost_ = 0;
   std::uint64_t last_ns_ = 0;

@@ -15,7 +15,7 @@ namespace kmt::kmt_format {
 
 struct Repair {
   struct Range {
-    std::uint64_t offset = 0;  // offset in the damaged file
+    std::uint64_t offset = 0;  // offset in the damaged file, in bytes
     std::uint64_t bytes = 0;
   };
   struct LeftOut {

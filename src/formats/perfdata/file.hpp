@@ -16,7 +16,7 @@ namespace kmt::perfdata {
 
 struct FileContents {
   bool is_pipe = false;
-  std::uint64_t data_begin = 0;  // offset of the first record in the file
+  std::uint64_t data_begin = 0;  // offset of the first record in the file, in bytes
   std::uint64_t data_end = 0;
   Attributes attributes;
   std::optional<std::int32_t> first_task;   // task of the first event in PERF_RECORD_ID_INDEX; negative means all tasks

@@ -16,7 +16,7 @@ namespace {
 struct Header {
   std::uint32_t type;
   std::uint16_t misc;
-  std::uint16_t size;  // includes the header
+  std::uint16_t size;  // bytes, including the header
 };
 
 Header header_at(const std::uint8_t* at, ByteOrder order) {

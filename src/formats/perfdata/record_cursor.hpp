@@ -19,7 +19,8 @@ struct Record {
   std::uint16_t misc = 0;
   Bytes payload;             // excludes the header; valid until the next record
   Bytes attached;            // data after the record; only for a few of perf's own types
-  std::uint64_t offset = 0;  // position in the file; for an unpacked record, the position of the compressed one
+  std::uint64_t offset = 0;  // position in the file, in bytes; for an unpacked record, the position of the compressed
+                             // record
   bool is_unpacked = false;  // true if the record was compressed
 };
 
@@ -49,7 +50,7 @@ class RecordCursor {
   // Describes damage of the compressed stream.
   struct GivenUp {
     std::string why;
-    std::uint64_t offset;  // offset of the damage in the file
+    std::uint64_t offset;  // offset of the damage in the file, in bytes
   };
 
   Bytes file_;
@@ -61,7 +62,7 @@ class RecordCursor {
   std::optional<Unpacker> unpacker_;     // set from the first compressed record on
   std::vector<std::uint8_t> unpacked_;   // unpacked records; the last one may be incomplete
   std::size_t next_ = 0;                 // position in unpacked_
-  std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record in the file
+  std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record in the file, in bytes
   std::uint64_t packed_bytes_ = 0;       // size of the current compressed record
   std::optional<GivenUp> given_up_;
   std::uint64_t left_out_ = 0;  // compressed bytes ignored since the damage

@@ -21,7 +21,7 @@ struct Loss {
   std::optional<std::uint64_t> count;  // empty if unknown
   std::uint64_t time_ns = 0;           // 0 for a total at the end of the recording, which includes the other losses
   std::uint16_t cpu = 0;
-  std::uint64_t offset = 0;  // offset in the file
+  std::uint64_t offset = 0;  // offset in the file, in bytes
 };
 
 class RecordParser {

@@ -50,7 +50,7 @@ class SampleLayout {
   std::optional<unsigned> ip_place_;  // index of the program counter among the user registers of a sample
   std::uint64_t read_format_ = 0;
   std::uint64_t branch_type_ = 0;
-  std::uint32_t id_at_ = kNone;  // offset in the payload
+  std::uint32_t id_at_ = kNone;  // offset in the payload, in bytes
   std::uint32_t ip_at_ = kNone;
   std::uint32_t process_at_ = kNone;
   std::uint32_t time_at_ = kNone;

@@ -9,7 +9,7 @@ namespace {
 
 // A position counts as the start of records if this many records follow each other there.
 constexpr unsigned kRecordsInARow = 3;
-constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step
+constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step, in bytes
 
 }  // namespace
 

@@ -32,7 +32,7 @@ class PrintedTypes {
   struct Parameter {
     std::string name;
     Kind kind = Kind::nothing;
-    std::uint32_t words = 0;  // size of a structure
+    std::uint32_t words = 0;  // size of a structure, in words of the machine
     bool operator==(const Parameter&) const = default;
   };
   struct Function {

@@ -75,7 +75,7 @@ std::string without_carriage_returns(std::string_view data) {
 // Returns the data after the line "TRACE:", or all data if the file starts with it.
 std::string_view after_marker(std::string_view file) {
   constexpr std::string_view kMarker = "TRACE:";
-  constexpr std::size_t kMostBefore = 4096;  // maximum size of messages such as "capturing trace... done"
+  constexpr std::size_t kMostBefore = 4096;  // maximum bytes of messages such as "capturing trace... done"
   const std::string_view begin = file.substr(0, kMostBefore);
   const std::size_t at = begin.find(kMarker);
   if (at == std::string_view::npos) return file;

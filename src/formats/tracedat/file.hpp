@@ -15,8 +15,8 @@ namespace kmt::tracedat {
 
 struct CpuData {
   unsigned cpu = 0;
-  std::uint64_t offset = 0;  // position in the file
-  std::uint64_t size = 0;    // size in the file; the data is never beyond its end
+  std::uint64_t offset = 0;  // position in the file, in bytes
+  std::uint64_t size = 0;    // bytes in the file; the data is never beyond its end
 };
 
 // A ring buffer: the top-level one or an instance.

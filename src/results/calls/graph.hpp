@@ -80,7 +80,7 @@ struct GraphFunction {
   std::string name;               // function name without an offset
   std::uint64_t calls = 0;        // calls whose start is in the trace
   std::uint64_t selected = 0;     // calls that match all filters, including those that --limit leaves out
-  std::uint64_t cut_off = 0;      // calls whose start or end is not in the trace; their duration is unknown
+  std::uint64_t cut_off = 0;      // calls whose start or end is not in the trace, so that their duration is unknown
   std::uint64_t lost_events = 0;  // calls during which events were lost
   std::uint64_t timed = 0;        // calls with a known duration; if 0, the next three members are unknown
   std::uint64_t total_ns = 0;

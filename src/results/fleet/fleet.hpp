@@ -80,7 +80,8 @@ struct FleetLeakRow {
   // Growth in bytes per second that excludes reclaimable memory and memory that may have been freed through an untraced
   // path.
   std::optional<double> sure_growth;
-  std::optional<double> deviation;  // standard deviation of `growth` between traces; empty if there is only one trace
+  std::optional<double> deviation;  // standard deviation of `growth` between traces, in bytes per second; empty if
+                                    // there is only one trace
 };
 // The order of rows with equal values in the sort column.
 struct FleetOrder {

@@ -254,7 +254,7 @@ struct Judgement {
   std::vector<GrowthFinding> findings;  // most certain first; among equals, fastest first
   std::vector<StateGrowth> states;      // largest growth first
   double threshold_bytes_per_s = 0;     // slower growth is not reported
-  // Number of clusters tested for growth (one task name and one kernel entry each).
+  // number of clusters tested for growth; a cluster has one task name and one kernel entry
   std::size_t judged = 0;
   std::size_t followed = 0;       // number of kernel counters with enough values for a trend
   double excluded_bytes = 0;      // live bytes of groups that were not tested for growth

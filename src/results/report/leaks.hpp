@@ -116,7 +116,8 @@ struct LeaksResult {
   TraceSummary trace;
   std::vector<GroupKey> by;
   double threshold_bytes_per_s = 0;
-  double confidence_needed = 0;          // confidence required for certain growth; higher if more groups are tested
+  double confidence_needed = 0;          // confidence (0 to 1) required for certain growth; higher if more groups are
+                                         // tested
   std::size_t judged = 0;                // number of groups tested for growth
   std::size_t groups_not_followed = 0;   // number of groups that were not tested but may also grow
   std::uint64_t bytes_not_followed = 0;  // live bytes of the groups that were not tested

@@ -42,11 +42,11 @@ struct Thresholds {
   // judgement.
   std::uint64_t page_tables_of_task = 1 << 20;
 
-  // `investigate` checks the tasks of each name separately, because untraced frees by another task must not hide
-  // growth. In a recording, a group is trusted if its live objects are at least 4 times its untraced frees. In samples,
-  // a place (task name, cache and stack) is dropped if it has at least two untraced frees and at most 4 other objects
-  // for each of them. One untraced free may be a missed event, and most objects of a leak stay live. Chosen by
-  // judgement.
+  // Objects per untraced free. `investigate` checks the tasks of each name separately, because untraced frees by
+  // another task must not hide growth. In a recording, a group is trusted if its live objects are at least 4 times its
+  // untraced frees. In samples, a place (task name, cache and stack) is dropped if it has at least two untraced frees
+  // and at most 4 other objects for each of them. One untraced free may be a missed event, and most objects of a leak
+  // stay live. Chosen by judgement.
   std::uint64_t held_per_unseen = 4;
   std::uint64_t samples_per_unseen = 4;
   std::uint64_t fewest_unseen_samples = 2;
@@ -106,7 +106,7 @@ struct Thresholds {
   // Number of samples of a leak that `investigate` finds nearly always. Their number varies by a fifth from one
   // investigation to the next.
   double samples_nearly_always_found = 25;
-  double even_enough = 0.99;  // excludes memory that was allocated all at once; chosen
+  double even_enough = 0.99;  // minimum evenness (0 to 1), to exclude memory that was allocated all at once
   double least_of_rate = 0.25;
 
   // Samples from before a recording show whether growth had begun. If 8 samples are expected, a Poisson count is at

@@ -19,10 +19,10 @@ struct Trend {
 
   Growth growth = Growth::too_few_points;
   double bytes_per_s = 0;  // negative if the value shrinks
-  double low = 0;          // 95 % confidence interval of bytes_per_s
+  double low = 0;          // 95 % confidence interval of bytes_per_s, in bytes per second
   double high = 0;
   double late_bytes_per_s = 0;  // slope in the second half of the time
-  double late_high = 0;         // upper bound of the 95 % confidence interval of late_bytes_per_s
+  double late_high = 0;         // upper bound of the 95 % confidence interval of late_bytes_per_s, in bytes per second
   // 0 to 1: the probability that a random walk has a smaller tau (see analysis/series/trend.hpp); at most 0.9995.
   double confidence = 0;
   // 0 to 1: the probability that a random walk rises less evenly, by Student's t; has no upper limit below 1.

@@ -44,7 +44,7 @@ struct SnapshotSeries {
   std::vector<std::string> notes;         // about reports of a kernel log that are not used
   bool finished = true;                   // false: the end of the file is missing, because writing was interrupted
   double threshold_bytes_per_s = 0;
-  double confidence_needed = 0;   // confidence required for certain growth; higher if more rows are tested
+  double confidence_needed = 0;   // confidence (0 to 1) required for certain growth; higher if more rows are tested
   std::size_t judged = 0;         // number of rows tested for growth
   std::vector<SnapshotRow> rows;  // sorted by part; rows without a change are left out, except in the balance sheet
 

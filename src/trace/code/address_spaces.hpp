@@ -14,7 +14,7 @@ namespace kmt {
 // A place in an object (a program or library).
 struct CodePlace {
   std::uint32_t object = 0;  // index into UserMemory::objects
-  std::uint64_t offset = 0;  // offset in the file of the object
+  std::uint64_t offset = 0;  // offset in the file of the object, in bytes
 };
 
 class AddressSpaces {

@@ -106,7 +106,7 @@ std::string name_in_table(std::string_view symbol) {
 }
 
 std::string_view guess_directory(std::string_view symbol) {
-  constexpr std::size_t kLongestName = 512;  // KSYM_NAME_LEN; a damaged file may have longer names
+  constexpr std::size_t kLongestName = 512;  // bytes; KSYM_NAME_LEN; a damaged file may have longer names
   static const DirectoryTable kTable = read_table();
   std::string name = name_in_table(symbol);
   if (name.size() > kLongestName) return {};

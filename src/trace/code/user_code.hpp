@@ -12,7 +12,7 @@
 namespace kmt {
 
 struct UserFrame {
-  std::uint64_t offset = 0;  // offset in the file of the object; if there is no file, an address
+  std::uint64_t offset = 0;  // offset in the file of the object, in bytes; if there is no file, an address
   std::uint32_t object = 0;  // UserCode::objects
   std::uint32_t is_return_address = 0;
 
@@ -32,7 +32,7 @@ struct UserCode {
 struct UserName {
   std::string object;        // short name of the file: "libc.so.6", "[vdso]", "[JIT] tid 812"
   std::string function;      // empty: unknown
-  std::uint64_t offset = 0;  // offset in the function; if the function is unknown, offset in the object
+  std::uint64_t offset = 0;  // offset in the function, in bytes; if the function is unknown, offset in the object
   bool of_kernel = false;
 
   // Returns "getdents64", or "0x1d4e7" if the function is unknown.

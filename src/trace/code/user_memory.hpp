@@ -33,7 +33,7 @@ struct SpaceChange {
   std::uint32_t object = 0;  // only for mappings: index into UserMemory::objects
   std::uint64_t start = 0;   // only for mappings: first address
   std::uint64_t size = 0;    // bytes
-  // Offset in the file that the first address maps; for generated code, the first address itself.
+  // Offset in bytes in the file that the first address maps; for generated code, the first address itself.
   std::uint64_t file_offset = 0;
 };
 

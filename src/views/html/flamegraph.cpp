@@ -23,7 +23,7 @@ constexpr double kWidth = 1200;  // width of the root frame in pixels
 constexpr double kRow = 17;
 constexpr double kTop = 58;                  // height of the title and the remarks
 constexpr double kBottom = 24;               // height of the line about the frame under the pointer
-constexpr std::size_t kMostFrames = 10'000;  // a browser can zoom a graph of this size in 0.2 s
+constexpr std::size_t kMostFrames = 10'000;  // number of frames; a browser can zoom a graph of this size in 0.2 s
 constexpr double kLetter = 6.6;              // average width of a letter in pixels
 constexpr unsigned kDeepest =
     512;  // maximum number of levels drawn; a stack of a trace has at most 256 frames, plus inlined functions

@@ -29,10 +29,10 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostTrampolines = 64;  // limit, because attaching each trampoline takes time
-// replaces KMT_MOST_TASKS if all memory must be allocated in advance
+constexpr std::size_t kMostTrampolines = 64;  // maximum number of trampolines, because attaching each one takes time
+// number of tasks; replaces KMT_MOST_TASKS if all memory must be allocated in advance
 constexpr unsigned kFewerTasks = 8192;
-constexpr std::size_t kMostTrampolinesAtAll = 256;  // limit of trampolines if probes are unavailable
+constexpr std::size_t kMostTrampolinesAtAll = 256;  // maximum number of trampolines if probes are unavailable
 constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
 
 using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;

@@ -20,7 +20,8 @@ class NoNames : public SymbolNames {
 std::string cgroup_text(std::uint64_t id) { return "cgroup " + std::to_string(id); }
 
 constexpr std::uint64_t kBytes = 1 << 20;
-constexpr std::uint64_t kMean = 4096;  // allocations are much larger, so each is sampled and stands only for itself
+constexpr std::uint64_t kMean = 4096;  // bytes; allocations are much larger, so each is sampled and stands only for
+                                       // itself
 
 HeapSite site_of(std::uint32_t process) {
   HeapSite site;
