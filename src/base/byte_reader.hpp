@@ -32,9 +32,9 @@ class ByteReader {
   void skip(std::uint64_t count) { take(count); }
   void seek(std::uint64_t position);
 
-  // Current position, as offset from the start of the data.
+  // Returns the current position, in bytes from the start of the data.
   std::uint64_t position() const { return position_; }
-  // Current position, as offset from the start of the file.
+  // Returns the current position, in bytes from the start of the file.
   std::uint64_t file_offset() const { return base_ + position_; }
   std::uint64_t remaining() const { return data_.size() - position_; }
   ByteOrder order() const { return order_; }

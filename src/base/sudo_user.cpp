@@ -32,8 +32,8 @@ std::optional<User> sudo_user() {
 
 void give(int fd, User user) { (void)!::fchown(fd, user.id, user.group); }
 
-// Another user may change the folder during the loop. Skip files with several names (hard links): a name may be a link
-// that this user made to a file of root.
+// Gives the files in a folder to the user. Another user may change the folder during the loop. Skip files with several
+// names (hard links): a name may be a link that this user made to a file of root.
 void give_folder(const std::string& folder, User user, bool with_folders) {
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const FileDescriptor opened(::open(folder.c_str(), kFlags | O_DIRECTORY));

@@ -20,8 +20,8 @@ struct FleetSelection {
   std::optional<std::uint32_t> until;  // exclusive
 };
 
-// All functions throw Error. Rows are grouped by the keys in `by`. In reports, `since` and `until` select events. In
-// the other queries, they select traces that started in that time.
+// The following functions query the server, and throw Error. Rows are grouped by the keys in `by`. In reports, `since`
+// and `until` select events. In the other queries, they select traces that started in that time.
 FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, std::vector<const FleetKeyInfo*> by);
 // Compares the selections `a` and `b` within `both`. On each side, counts are divided by the total number of recorded

@@ -33,8 +33,8 @@ class BitReader {
     at_ += bits;
   }
 
-  // `length` is at most 64. The bits of a byte are read from the most significant one if `big` is true. The first bit
-  // read becomes the most significant one of the value if `last_to_first` is true.
+  // Reads a number of `length` bits (at most 64). The bits of a byte are read from the most significant one if `big` is
+  // true. The first bit read becomes the most significant one of the value if `last_to_first` is true.
   std::uint64_t bits(unsigned length, bool big, bool last_to_first) {
     if (length > left()) throw too_short(length);
     if (at_ % 8 != 0 && last_big_ != big)
@@ -49,7 +49,7 @@ class BitReader {
     return value;
   }
 
-  // The position must be aligned to bytes.
+  // Reads `count` bytes. The position must be aligned to bytes.
   Bytes bytes(std::uint64_t count) {
     if (count > left() / 8) throw too_short(count * 8);
     const Bytes found = bytes_.subspan(at_ / 8, count);

@@ -19,7 +19,7 @@ class RecordsByCpu {
   // The sink must outlive this object. Call its describe() first. `page_bytes` is the page size of the streams.
   RecordsByCpu(RecordSink& sink, std::uint32_t page_bytes) : sink_(sink), page_bytes_(page_bytes) {}
 
-  // The records of one CPU must be in order.
+  // Adds a record. The records of one CPU must be in order.
   void record(unsigned cpu, std::uint64_t ticks, Bytes record);
   void lost(unsigned cpu, std::optional<std::uint64_t> count);
   // Passes the remaining records to the sink.

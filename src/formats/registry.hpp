@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Throw Error if the file cannot be opened, is not a trace, or has an unreadable header.
+// Opens a trace. These functions throw Error if the file cannot be opened, is not a trace, or has an unreadable header.
 std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& options = {});
 std::unique_ptr<Source> open_trace(const TraceFile& file, const OpenOptions& options = {});
 

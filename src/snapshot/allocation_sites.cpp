@@ -33,7 +33,8 @@ class ByStack {
  public:
   explicit ByStack(std::vector<AllocationSite>& sites) : sites_(sites) {}
 
-  // `who` is the allocating process, such as "make (pid 12)". It is empty if unknown.
+  // Adds objects that were allocated by one stack. `who` is the allocating process, such as "make (pid 12)". It is
+  // empty if unknown.
   void add(const std::vector<std::string_view>& stack, std::uint64_t count, std::uint64_t bytes,
            const std::string& who = {}) {
     std::string key;

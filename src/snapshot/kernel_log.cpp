@@ -62,7 +62,8 @@ class Joiner {
   Joiner(const std::function<void(const LogMessage&)>& take, std::size_t page_width)
       : take_(take), page_width_(page_width) {}
 
-  // `line` is the line of the message, with its prefix. It is empty if the message cannot be a part of another one.
+  // Adds a message. `line` is the line of the message, with its prefix. It is empty if the message cannot be a part of
+  // another one.
   void add(LogMessage message, std::string_view line) {
     constexpr std::size_t kMost = 1 << 16;  // maximum length of a joined message, in bytes
     const bool has_time = message.boot_ns || message.wall_ns;

@@ -14,7 +14,7 @@ struct RepeatedCopy {
   std::size_t copies = 1;  // in the text
 };
 
-// `source` is the name of the text in a snapshot, such as "meminfo".
+// Returns the last copy of a file in a text. `source` is the name of the text in a snapshot, such as "meminfo".
 RepeatedCopy last_copy(std::string_view source, std::string_view text);
 
 // Keeps only the last copy, because numbers of several copies would be added up. Returns a sentence about it, or an

@@ -22,9 +22,10 @@ struct PreparedCalls {
   std::vector<FunctionValues> functions;
 };
 
-// String arguments (const char *) and arguments on the stack are always recorded, and come before all other values.
-// `shown` has more values as paths with the syntax of resolve_value(). A path is recorded for those functions that have
-// such a value. Throws Error if the kernel has no types, or if no function has one of the values in `shown`.
+// Prepares the calls of functions for recording. String arguments (const char *) and arguments on the stack are always
+// recorded, and come before all other values. `shown` has more values as paths with the syntax of resolve_value(). A
+// path is recorded for those functions that have such a value. Throws Error if the kernel has no types, or if no
+// function has one of the values in `shown`.
 PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown = {},
                             const std::string& folder = "/sys/kernel/btf");
 

@@ -24,7 +24,7 @@ class ElfSymbols {
 
   const std::string& path() const { return path_; }
   const std::string& build_id() const { return build_id_; }  // returns the build ID in hex; empty if the file has none
-  // false: the file has no symbol table except .dynsym, which has only exported functions
+  // returns false if the file has no symbol table except .dynsym, which has only exported functions
   bool has_symtab() const { return has_symtab_; }
 
   // Returns the link-time address for an offset in the file. If the file has only debug info, the address is guessed

@@ -52,7 +52,8 @@ void append_packet(kmt::Bytes events, std::uint64_t number, std::string& stream)
 
 void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-// An input that starts like metadata of CTF 2 consists of the metadata up to a NUL, and a stream.
+// Makes a CTF 2 trace from an input. An input that starts like metadata of CTF 2 consists of the metadata up to a NUL,
+// and a stream.
 void make_json_trace(kmt::Bytes input, const fs::path& folder) {
   const auto end = std::find(input.begin(), input.end(), 0);
   write(folder / "metadata", {input.begin(), end});

@@ -18,8 +18,8 @@ struct Rise {
   bool slow = false;       // as steady as `sure` requires, but not above the threshold
 };
 
-// `values` are bytes at equal time steps, and the threshold is in bytes per second. `judged` is the number of series
-// that are tested for growth.
+// Returns the rise of a series. `values` are bytes at equal time steps, and the threshold is in bytes per second.
+// `judged` is the number of series that are tested for growth.
 Rise rise_of(std::span<const double> values, double seconds_between, double threshold, std::size_t judged);
 
 // True if fewer than about one in 100 * `judged` random walks would be as steady as this trend.

@@ -44,7 +44,7 @@ class SampleGrowth {
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
   std::uint64_t not_kept() const { return not_kept_; }  // samples
   std::uint64_t samples() const { return samples_; }
-  // Estimated number of allocations by cache, including freed ones.
+  // Returns the estimated number of allocations by cache, including freed ones.
   const std::map<std::string, double>& allocations() const { return allocations_; }
 
  private:

@@ -19,7 +19,7 @@ class EventStream {
   EventStream(const TraceInfo& info, const SymbolNames& symbols, const ReportRequest& request, EventSink& sink);
   ~EventStream();
 
-  // If allocation events do not name the caches, fill this before the first event.
+  // Returns the names of caches. If allocation events do not name the caches, learn the names before the first event.
   CacheNames& cache_names();
 
   // Throws Error if there are more allocations than 32-bit numbers.

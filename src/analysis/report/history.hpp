@@ -36,7 +36,7 @@ class History {
   // Call this for each event before the functions below.
   void see(const Event& event);
   void began(std::uint32_t number, const Origin& origin);
-  // `whole` is true if nothing of the allocation remains after this event.
+  // Counts memory that is freed or replaced. `whole` is true if nothing of the allocation remains after this event.
   void ended(std::uint32_t number, const Origin& origin, std::uint64_t bytes, bool whole);
   void freed(std::uint32_t number, CacheId cache) {
     if (cache.value != 0) reuse_of(number).cache = cache.value;

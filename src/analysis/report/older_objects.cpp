@@ -91,7 +91,8 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
   return result;
 }
 
-// Large kmalloc objects belong to no cache, so their number at the start is unknown.
+// Adds the findings about objects from before the trace. Large kmalloc objects belong to no cache, so their number at
+// the start is unknown.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
   for (const OlderObjects& row : older.caches)
     if (!row.cache.empty() && row.lived && row.frees > *row.lived)

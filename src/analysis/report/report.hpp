@@ -48,7 +48,7 @@ class ReportAnalysis {
   ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request);
   ~ReportAnalysis();
 
-  // If needs_cache_names() is true, fill this before the first event.
+  // Returns the names of caches. If needs_cache_names() is true, learn the names before the first event.
   CacheNames& cache_names();
 
   // Each batch passes through all stages, and each stage handles the batches in order. Stages of different batches may

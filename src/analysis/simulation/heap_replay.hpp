@@ -26,7 +26,7 @@ class HeapReplay : public ObjectSink {
   bool has_random_caches() const { return random_caches_; }
   const EventSpan& span() const { return stream_.span(); }
   std::uint64_t start_ns() const { return clock_.start_ns(); }  // start on the trace's clock
-  // Time since start_ns(); call after the last batch.
+  // Returns the time since start_ns() in nanoseconds. Call this after the last batch.
   std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }
 
  protected:

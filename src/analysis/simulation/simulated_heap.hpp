@@ -75,7 +75,7 @@ class HeapSimulation {
 
   // Call this once for each kind of object, in the order of their numbers. `symbol` is the symbol of its call site.
   void kind(const ObjectKind& kind, const std::string& symbol);
-  // `ns` is the time since the start of the trace; it must not decrease.
+  // Allocates an object. `ns` is the time since the start of the trace; it must not decrease.
   void began(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu, int node, bool again);
   void ended(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu);
 

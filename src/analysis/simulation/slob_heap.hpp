@@ -17,8 +17,8 @@ class SlobHeap : public SlabHeap {
  public:
   explicit SlobHeap(const SlabMachine& machine);
 
-  // `bytes` includes the header that kmalloc writes before its objects. Throws Error if there are more pages than page
-  // numbers.
+  // Allocates an object. `bytes` includes the header that kmalloc writes before its objects. Throws Error if there are
+  // more pages than page numbers.
   std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) override;
   void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) override;
   std::uint64_t held_bytes() const override { return held_; }

@@ -7,9 +7,10 @@
 
 namespace kmt {
 
-// If this process is root, permanently drops all other capabilities (capabilities(7)) in this thread and in threads
-// that it starts later. A program that root executes has all capabilities again. Other users are unaffected, because
-// they have only the capabilities that they were given. Throws Error if the kernel refuses.
+// Keeps only these capabilities if this process is root. All other capabilities (capabilities(7)) are dropped
+// permanently, in this thread and in threads that it starts later. A program that root executes has all capabilities
+// again. Other users are unaffected, because they have only the capabilities that they were given. Throws Error if the
+// kernel refuses.
 void keep_capabilities(std::span<const unsigned> capabilities);
 
 // Permanently drops these capabilities for any user, in this thread and in threads that it starts later. Programs that

@@ -37,9 +37,10 @@ struct CallNeeds {
   bool shown_results = false;
 };
 
-// `name` is bpf, ftrace, kprobe or auto. With auto, the function chooses the first of these that works and meets the
-// needs. Before Linux 6.15, ftrace records no arguments, and it records results only with a kernel option. On such
-// kernels, kprobe events are preferred to ftrace if they can record all functions. Throws Error (unsupported).
+// Returns the back end for recording calls. `name` is bpf, ftrace, kprobe or auto. With auto, the function chooses the
+// first of these that works and meets the needs. Before Linux 6.15, ftrace records no arguments, and it records results
+// only with a kernel option. On such kernels, kprobe events are preferred to ftrace if they can record all functions.
+// Throws Error (unsupported).
 CallBackend choose_call_backend(const std::string& tracefs, const std::string& name, CallNeeds needs);
 // Chooses the back end as choose_call_backend() does for "auto", but never BPF. `why_not` is the reason why BPF cannot
 // be used.

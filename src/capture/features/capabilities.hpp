@@ -49,7 +49,8 @@ struct Capabilities {
   std::string why_not() const;
 };
 
-// `tracefs` is from find_tracefs() or a similar function. Never throws because of missing features.
+// Returns the capabilities of this machine. `tracefs` is from find_tracefs() or a similar function. Never throws
+// because of missing features.
 Capabilities probe_capabilities(TracefsMount tracefs);
 
 // Chooses buffer sizes according to the available memory. BufferLimits::page_size is unknown if tracefs is unreadable.

@@ -25,7 +25,8 @@ struct BuildIdReader::Worker {
   bool stop = false;
   pid_t thread = 0;
 
-  // The thread shares ownership of the worker, because it may wait for a file longer than the caller exists.
+  // Starts the thread. The thread shares ownership of the worker, because it may wait for a file longer than the caller
+  // exists.
   static std::shared_ptr<Worker> begin(const ReadFile& read_file) {
     auto worker = std::make_shared<Worker>();
     start_thread("the thread that reads build IDs", [worker, read_file] { worker->work(read_file); }).detach();

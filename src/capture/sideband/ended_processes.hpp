@@ -12,8 +12,8 @@
 
 namespace kmt {
 
-// If there are more than `most` changes, drops the changes of ended processes until half of `most` are left, starting
-// with the process that ended first. An ended process keeps its changes while a process that it forked runs the same
+// Drops changes of ended processes if there are more than `most` changes, until half of `most` are left. The process
+// that ended first is dropped first. An ended process keeps its changes while a process that it forked runs the same
 // program. `ended` has the time (of the trace clock) at which the first thread of each process ended. Dropped processes
 // are removed from `ended`. Other threads of an ended process may run longer and may execute a program. The kernel may
 // also report a new process with the same ID before the end of the old one. Therefore is_there() must return whether a

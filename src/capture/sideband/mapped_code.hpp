@@ -24,7 +24,7 @@ class MappedCode {
   // True if an event has ever reported this mapping.
   bool has(const SpaceChange& mapping, std::string_view path) const;
   std::uint64_t changed_ns(std::int32_t process) const;  // time of the last report about the process; 0: never
-  // Time of the last report of a fork or exec of the process; 0: never.
+  // Returns the time of the last report of a fork or exec of the process; 0: never.
   std::uint64_t began_ns(std::int32_t process) const;
   // Returns the processes that have mappings, and the time of the last report about each.
   std::vector<std::pair<std::int32_t, std::uint64_t>> processes() const;

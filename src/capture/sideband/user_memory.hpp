@@ -59,9 +59,9 @@ class UserMemoryWatch {
   std::string reason() const;
   std::string lost_text() const;  // the note `lost_mappings`; empty if nothing is missing
   std::string late_text() const;  // the note `late_mappings`; empty if nothing came late
-  // the note `unanswered_build_ids`; empty if all files answered
+  // Returns the note `unanswered_build_ids`; empty if all files answered.
   std::string unanswered_text() const;
-  // number of mappings whose file did not answer with its build ID
+  // Returns the number of mappings whose file did not answer with its build ID.
   std::uint64_t unanswered() const { return unanswered_; }
   pid_t thread() const { return build_id_reader_.thread(); }  // the thread that reads files
 

@@ -21,7 +21,7 @@ struct FilterOptions {
   std::vector<std::string> caches;
 };
 
-// `options` must outlive the command.
+// Adds the options that select events. `options` must outlive the command.
 void add_filter_options(Command& command, FilterOptions& options);
 // Adds only the options that apply to all kinds of events, which select by time, CPU and task. `what` names the
 // selected things in the help text, for example "events".

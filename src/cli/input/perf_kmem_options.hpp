@@ -23,7 +23,7 @@ struct PerfKmemFlags {
   std::vector<std::size_t> lines;
 };
 
-// `options` must outlive the command.
+// Adds the options of perf kmem. `options` must outlive the command.
 void add_perf_kmem_options(Command& command, PerfKmemFlags& options);
 
 // Returns the options of the style perf-kmem. Returns nothing if another style was requested. Throws Error if options

@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// `metric` must outlive the command.
+// Adds the option --metric, with a list of the metrics. `metric` must outlive the command.
 inline void add_metric_option(Command& command, std::string& metric, const std::string& help) {
   std::string text = help;
   for (const StackMetricInfo& info : stack_metrics()) text += fmt::format("\n  {:<12} {}", info.name, info.meaning);

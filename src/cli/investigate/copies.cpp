@@ -55,7 +55,7 @@ void sort_by_time(const std::string& parent, std::vector<std::string>& names, Co
     copied.no_order = fmt::format("neither names nor uptimes show the order; assuming {}", fmt::join(names, ", "));
 }
 
-// If enough copies have an uptime, drops the copies without one. A single copy without a time would make the times of
+// Drops the copies without an uptime if enough copies have one. A single copy without a time would make the times of
 // all copies unusable.
 void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   const auto without = static_cast<std::size_t>(std::ranges::count(copied.states, 0, &StateSample::ticks));

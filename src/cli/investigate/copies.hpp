@@ -35,12 +35,12 @@ struct CopiedKernel {
   std::string evidence;  // path of the evidence that `investigate` wrote; empty if there is none
 };
 
-// If `folder` is a file or has only a kernel log, reads the reports in the log. The file may also be an archive with a
-// log. Otherwise, reads FOLDER/before and FOLDER/after, two .kmt files with these names, or any number of folders with
-// copies. Folders are sorted by name. If the names show no order, folders are sorted by the uptime files in them. Also
-// reads FOLDER/trace.kmt, trace.dat or perf.data. If `duration_ns` is not 0, the copies are assumed to be spread evenly
-// over this time. Otherwise, the times of the copies are read from uptime. Throws Error if there is no trace and fewer
-// than two states.
+// Reads the copies and traces in a folder. If `folder` is a file or has only a kernel log, reads the reports in the
+// log. The file may also be an archive with a log. Otherwise, reads FOLDER/before and FOLDER/after, two .kmt files with
+// these names, or any number of folders with copies. Folders are sorted by name. If the names show no order, folders
+// are sorted by the uptime files in them. Also reads FOLDER/trace.kmt, trace.dat or perf.data. If `duration_ns` is not
+// 0, the copies are assumed to be spread evenly over this time. Otherwise, the times of the copies are read from
+// uptime. Throws Error if there is no trace and fewer than two states.
 CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns);
 
 }  // namespace kmt

@@ -26,7 +26,7 @@ class WatchedSamples {
   void begin();
   void drain();
   void measure(double now) { costs_.measure(now, *sampler_); }
-  // When the rate of allocations is known, restarts sampling with as many samples as the budget allows. If a second
+  // Restarts sampling when the rate of allocations is known, with as many samples as the budget allows. If a second
   // measurement shows that there was a burst during the first one, restarts sampling once more with many more samples.
   void tune(double cpu_left, bool recorded, const InvestigationPlan& plan);
   void look();
@@ -38,7 +38,7 @@ class WatchedSamples {
   double kernel_seconds() const;  // CPU time of the BPF programs in seconds
   std::uint64_t ring_bytes() const { return sampler_ ? sampler_->ring_bytes() : 0; }
   std::uint64_t kernel_bytes() const { return sampler_ ? sampler_->kernel_bytes() : 0; }
-  // The results at the time of the last call of look().
+  // Returns the results at the time of the last call of look().
   const std::optional<GrowthSeen>& seen() const { return seen_; }
   std::uint64_t begin_ns() const { return begin_ns_; }
   const std::map<std::string, double>& allocations_per_s() const { return allocations_per_s_; }  // by cache

@@ -23,7 +23,7 @@ class ProgressLine {
 
   // Shows what is done before the recording starts, for example "Attaching to 71 functions".
   void show(std::string_view preparation);
-  // `written` is the number of bytes of the trace written so far.
+  // Updates the progress line. `written` is the number of bytes of the trace written so far.
   void update(const RecordProgress& progress, std::uint64_t written);
   void clear();
 

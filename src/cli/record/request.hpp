@@ -45,7 +45,7 @@ bool uses_bpf(const RecordOptions& options);          // else tracefs
 bool wants_kernel_stacks(const RecordOptions& options);
 bool wants_user_stacks(const RecordOptions& options);
 
-// All these functions throw Error.
+// The following functions throw Error.
 void check_output(const std::string& path);
 void check_backend(const RecordOptions& options);  // throws Error for options that only ftrace supports
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);

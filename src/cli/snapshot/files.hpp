@@ -39,7 +39,7 @@ class SnapshotFile {
   explicit SnapshotFile(const std::vector<std::string>& paths);
   explicit SnapshotFile(const std::string& path) : SnapshotFile(std::vector{path}) {}
   std::size_t size() const { return reader_ ? reader_->size() : reports_.size(); }  // number of snapshots, at least 1
-  // null if the file is a log
+  // returns null if the file is a log
   const kmt_format::SnapshotReader* reader() const { return reader_ ? &*reader_ : nullptr; }
   StateSample sample(std::size_t index) { return reader_ ? reader_->at(index) : reports_.at(index); }
   // Returns what the snapshots of a log lack, such as unused reports.

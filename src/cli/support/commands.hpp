@@ -27,7 +27,7 @@ Command export_command();
 Command fleet_command();
 Command convert_command();
 Command repair_command();
-// `program` must contain all commands when this command runs.
+// Returns the command `completion`. `program` must contain all commands when this command runs.
 Command completion_command(const Command& program);
 
 // Returns kmemtraced, a separate program that records as kmemtraced did in 2008.

@@ -10,8 +10,8 @@ namespace kmt {
 // error.
 int print_error(const Error& error);
 
-// libbabeltrace2 aborts the program if a packet violates one of its assertions (BT_ASSERT). After this call, such an
-// abort prints an error message. Other aborts are not affected.
+// Makes an abort by libbabeltrace2 print an error message. libbabeltrace2 aborts the program if a packet violates one
+// of its assertions (BT_ASSERT). Other aborts are not affected.
 void catch_aborts_of_libraries();
 
 }  // namespace kmt

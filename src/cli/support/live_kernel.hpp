@@ -20,7 +20,7 @@ class LiveKernel {
   LiveKernel(const LiveKernel&) = delete;
   LiveKernel& operator=(const LiveKernel&) = delete;
 
-  // The reference stays valid as long as this object exists.
+  // Returns the kernel's symbols. The reference stays valid as long as this object exists.
   const Kallsyms& symbols() const { return symbols_; }
   // Reads the symbols again if modules were loaded or unloaded. Returns true if the symbols changed.
   bool refresh();

@@ -25,7 +25,7 @@ struct StyleOptions {
 // selects UTF-8.
 TextStyle stdout_style(const StyleOptions& options);
 
-// If stdin, stdout or stderr are closed, opens them. Otherwise, a file opened later could get the descriptor of a
+// Opens stdin, stdout and stderr if they are closed. Otherwise, a file opened later could get the descriptor of a
 // standard stream. Writing to such a stream is still an error.
 void reserve_standard_streams();
 

@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// If a write fails, tries several times, because messages are most important when system calls fail. A failing stderr
-// does not stop a recording.
+// Writes a text to stderr. If a write fails, tries several times, because messages are most important when system calls
+// fail. A failing stderr does not stop a recording.
 void say_text(std::string_view text);
 
 template <typename... Values>

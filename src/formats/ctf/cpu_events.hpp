@@ -67,7 +67,7 @@ void report(Imperfection kind, const Step& step, unsigned cpu, Findings& finding
 class CpuEvents {
  public:
   explicit CpuEvents(RecordBuilder& records) : records_(records) {}
-  // The cursor must be at its first step.
+  // Adds a stream, whose cursor must be at its first step.
   void add(std::unique_ptr<StreamCursor> stream) { streams_.push_back(std::move(stream)); }
 
   // Returns the next step, or null at the end. The step is valid until the next call.

@@ -21,7 +21,7 @@ using FieldClassRef = std::unique_ptr<bt_field_class, PutFieldClass>;
 // Elements of an array that are kept, and bytes of a text. Records have at most 4000 bytes.
 constexpr std::uint64_t kMostKept = 4096;
 
-// The field's `is_kept` must be true.
+// Makes the field class of a field whose `is_kept` is true.
 FieldClassRef make_field_class(bt_trace_class* trace, const FieldNode& field);
 
 // Sets a field to 0, an empty text or an empty array.

@@ -30,7 +30,7 @@ struct TraceObjects {
   std::map<std::uint64_t, StreamClassObjects> streams;  // by ID
 };
 
-// `metadata` must outlive the result.
+// Makes the objects of libbabeltrace2 for a trace. `metadata` must outlive the result.
 TraceObjects make_trace(const JsonMetadata& metadata, bt_self_component* component);
 
 }  // namespace kmt::ctf

@@ -15,11 +15,12 @@ namespace kmt::ctf {
 
 using Json = nlohmann::json;
 
-// Each function throws Error, without a position, if the property is missing or has another type.
+// The following functions read a property of an object. They throw Error, without a position, if the property is
+// missing or has another type.
 const Json* property(const Json& object, const char* name);  // null if it is missing
 std::string text_property(const Json& object, const char* name);
 std::uint64_t number_property(const Json& object, const char* name);
-// The default applies if the property is missing.
+// Returns the property, or `fallback` if the property is missing.
 std::string text_property(const Json& object, const char* name, std::string fallback);
 std::uint64_t number_property(const Json& object, const char* name, std::uint64_t fallback);
 
@@ -27,7 +28,7 @@ class JsonFieldParser {
  public:
   // Adds an alias. Its field class may use earlier aliases.
   void add_alias(const std::string& name, const Json& field_class);
-  // `value` is a field class or the name of an alias.
+  // Parses a field class. `value` is the field class or the name of an alias.
   std::unique_ptr<FieldNode> parse(const Json& value) { return parse(value, 0); }
   // Returns the structure in the property, or null if there is no such property. Only the given roles are kept.
   std::unique_ptr<FieldNode> parse_structure(const Json& object, const char* name, std::uint32_t roles);

@@ -29,7 +29,7 @@ Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
 // C, do not count (CTF 1.8.3, appendix C).
 class MemberCount {
  public:
-  // `offset` is the position of the text in the file.
+  // Counts the members in a text. `offset` is the position of the text in the file, in bytes.
   void add(Bytes text, std::uint64_t offset) {
     for (std::size_t i = 0; i < text.size(); ++i)
       if (is_code(static_cast<char>(text[i]))) take(static_cast<char>(text[i]), offset + i);

@@ -112,8 +112,8 @@ class CtfSource : public Source {
     time_ns_ = static_cast<std::int64_t>(batch.back().time_ns);
     return true;
   }
-  // Estimated from event times, because libbabeltrace2 does not report how many bytes it has read. The range is read
-  // only when progress is shown.
+  // Returns the progress, estimated from event times, because libbabeltrace2 does not report how many bytes it has
+  // read. The range is read only when progress is shown.
   double progress() const override {
     if (!range_) range_ = trace_.time_range().value_or(TimeRange{});
     const auto [begin, end] = *range_;

@@ -10,7 +10,7 @@
 
 namespace kmt::ctf {
 
-// The path must be a folder. Throws Error if its trace is unreadable.
+// Opens the CTF trace in a folder. Throws Error if the path is not a folder or the trace is unreadable.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::ctf

@@ -22,7 +22,7 @@ class Salvage {
   Salvage(const Salvage&) = delete;
   Salvage& operator=(const Salvage&) = delete;
 
-  // The folders exist as long as this object.
+  // Returns the folders to read. The folders exist as long as this object.
   const std::vector<std::vector<std::string>>& traces() const { return traces_; }
 
  private:

@@ -32,7 +32,7 @@ bool shares_stack(const Event& event) {
   return event.kind == EventKind::bulk_free && (event.page_flags & BulkFlags::kSameRecord) != 0;
 }
 
-// Also sets the stack of further events of the same record.
+// Sets the stack of an event, and of the further events of the same record.
 void set_stack(EventBatch& batch, std::size_t index, StackId stack) {
   batch[index].stack = stack;
   while (++index < batch.size() && shares_stack(batch[index])) batch[index].stack = stack;

@@ -31,7 +31,7 @@ std::optional<TaskCreation> task_creation(const EventFormat& format, std::uint32
 class ThreadGroups {
  public:
   explicit ThreadGroups(TraceInfo& info) : groups_(info.tasks.thread_groups) {}
-  // The record must have at least `least_bytes` bytes.
+  // Reads the creation of a task from a record, which must have at least `least_bytes` bytes.
   void learn(const TaskCreation& creation, Bytes record, ByteOrder order, std::uint64_t time_ns);
 
  private:

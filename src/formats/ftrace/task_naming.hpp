@@ -29,7 +29,7 @@ struct TaskNaming {
 // Returns the names in an event; most events have none. Raises `least_bytes` to cover the fields.
 std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& least_bytes);
 
-// The record must have at least `least_bytes` bytes.
+// Reads the names of tasks from a record, which must have at least `least_bytes` bytes.
 void learn_task_names(const std::vector<TaskNaming>& namings, Bytes record, ByteOrder order, std::uint64_t time_ns,
                       TaskNameHistory& names);
 

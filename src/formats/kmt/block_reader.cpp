@@ -118,8 +118,8 @@ inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Co
   return shape.last_address = address;
 }
 
-// Values that change with every event are in local variables, because this loop takes most of the time of reading a
-// trace.
+// Reads the next events. Values that change with every event are in local variables, because this loop takes most of
+// the time of reading a trace.
 std::size_t BlockReader::read(std::span<BlockEvent> events) {
   if (!damage_.empty()) throw Error(damage_);
   const std::size_t wanted = std::min<std::uint64_t>(events.size(), events_ - position_);

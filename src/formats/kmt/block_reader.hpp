@@ -57,7 +57,7 @@ class BlockReader {
     const std::uint8_t* at = nullptr;
     const std::uint8_t* end = nullptr;
 
-    // These functions throw Error if the column ends too early.
+    // The following functions read values. They throw Error if the column ends too early.
     std::uint64_t varint();
     std::uint8_t byte();
     Bytes bytes(std::uint64_t count);

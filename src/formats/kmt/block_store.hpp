@@ -19,8 +19,8 @@ namespace kmt::kmt_format {
 class BlockStore {
  public:
   virtual ~BlockStore() = default;
-  // May be called from any thread. Throws Error if the block cannot be stored. The block then stays queued for the next
-  // attempt.
+  // Stores a block. May be called from any thread. Throws Error if the block cannot be stored. The block then stays
+  // queued for the next attempt.
   virtual void add(PackedBlock block) = 0;
 };
 

@@ -11,7 +11,7 @@ class Index {
  public:
   // Call this for every chunk of the file, in order.
   void add(std::uint64_t offset, std::uint8_t type, std::uint16_t stream);
-  // For a block of events, call this after add().
+  // Adds what the index has about a block of events. Call this after add() for the block.
   void add_events(std::uint64_t events, std::uint64_t first_ticks, std::uint64_t last_ticks);
 
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }  // payload of the index chunk

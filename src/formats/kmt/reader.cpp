@@ -135,7 +135,7 @@ class BlockStream : public StackedStream {
         {Imperfection::time_goes_backward, fmt::format("by {} ns", last_ns_ - time_ns), cpu(), offset_, time_ns});
   }
 
-  // `noticed_ns` is the time of the first event after the loss.
+  // Reports the lost events before a position of the block. `noticed_ns` is the time of the first event after the loss.
   void report_lost_before(std::uint64_t position, std::uint64_t noticed_ns, const EventBatch& batch) {
     const std::vector<LostHere>& lost = block_->reader.lost();
     for (; next_lost_ < lost.size() && lost[next_lost_].before_event <= position; ++next_lost_) {

@@ -33,7 +33,7 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset);
 
 class Attributes {
  public:
-  // If an ID is added twice, it belongs to the first attribute.
+  // Adds an attribute with its IDs. If an ID is added twice, it belongs to the first attribute.
   void add(Attribute attribute, const std::vector<std::uint64_t>& ids);
   void name(std::uint64_t id, std::string_view name);
   void set_cpu(std::uint64_t id, std::uint32_t cpu) { *cpus_.insert(id).first = cpu; }

@@ -30,7 +30,7 @@ class OrderedRecords {
   RecordParser::Kind next();
   const RecordParser& parser() const { return parser_; }
 
-  // Append an item to this vector, then call hold() for the item.
+  // Returns the held items. Append an item to this vector, then call hold() for the item.
   std::vector<Item>& items() { return items_.items(); }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
     items_.hold(time_ns, cpu);

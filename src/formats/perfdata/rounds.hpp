@@ -47,7 +47,8 @@ constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
 template <typename Item>
 class HeldByTime {
  public:
-  // Append an item to this vector, then call hold() for the item. Do not append while items are due.
+  // Returns the held items. Append an item to this vector, then call hold() for the item. Do not append while items are
+  // due.
   std::vector<Item>& items() { return items_; }
   void hold(std::uint64_t time_ns, std::uint16_t cpu) {
     const Place place{time_ns, static_cast<std::uint32_t>(items_.size() - 1), cpu};

@@ -28,7 +28,8 @@ class CallTracker {
 
   void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }
   void add(const SwitchLine& line);
-  // If the line has no time, `number` becomes its time. Names are valid until the next call.
+  // Completes a line of a call. If the line has no time, `number` becomes its time. Names are valid until the next
+  // call.
   void complete(CallLine& call, std::uint64_t number);
 
   const FirstTasks& first_tasks() const { return first_; }

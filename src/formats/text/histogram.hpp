@@ -11,7 +11,7 @@ namespace kmt::text {
 
 // True if a line near the start describes a histogram's trigger or is one of its rows.
 bool is_histogram(Bytes bytes);
-// A file has a histogram for each trigger of the event.
+// Reads the histograms in a file, which has one for each trigger of the event.
 std::vector<Histogram> read_histograms(Bytes bytes);
 
 }  // namespace kmt::text

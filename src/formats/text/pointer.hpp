@@ -21,7 +21,7 @@ std::optional<std::uint64_t> parse_pointer(std::string_view pointer);
 // Counts the pointers of a trace to learn their width, and whether they are hashes.
 class PointerCounts {
  public:
-  // `padded` is the value and all blanks before it.
+  // Counts a pointer. `padded` is the value and all blanks before it.
   void add(std::string_view padded);
   // Only learns the width of pointers.
   void add_width(std::string_view padded);

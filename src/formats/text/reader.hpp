@@ -18,7 +18,7 @@ bool is_text(Bytes bytes);
 std::optional<Error> why_no_text(Bytes bytes);
 
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
-// Events that kmemtrace does not interpret become records without fields.
+// Converts the text to records. Events that kmemtrace does not interpret become records without fields.
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt::text

@@ -12,8 +12,8 @@
 
 namespace kmt {
 
-// The file must be missing or empty. end() completes the file. Adding events and end() throw Error if writing fails.
-// The arguments must outlive the result.
+// Returns a sink that writes events to a database. The file must be missing or empty. end() completes the file. Adding
+// events and end() throw Error if writing fails. The arguments must outlive the result.
 std::unique_ptr<EventSink> sqlite_export(const TraceInfo& info, const SymbolNames& symbols, const std::string& path);
 
 }  // namespace kmt

@@ -35,7 +35,7 @@ class SqliteStatement {
 
   SqliteStatement& null();
   SqliteStatement& number(std::int64_t number);
-  // SQLite stores signed 64-bit numbers, so addresses from 2^63 on are stored as negative numbers.
+  // Binds a number. SQLite stores signed 64-bit numbers, so addresses from 2^63 on are stored as negative numbers.
   SqliteStatement& number(std::uint64_t number) { return this->number(static_cast<std::int64_t>(number)); }
   SqliteStatement& number(std::uint32_t number) { return this->number(std::int64_t{number}); }
   SqliteStatement& real(double number);

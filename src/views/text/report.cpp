@@ -288,7 +288,7 @@ std::string nothing_to_report(const ReportResult& result, const ReportOptions& o
   return out;
 }
 
-// Names the group with most live memory, and the process that allocated it.
+// Returns the group with most live memory, and the process that allocated it, as text.
 std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by, const TextStyle& style) {
   std::string text = fmt::format(" The largest part that the kernel cannot reclaim: {} with {}{} in {}",
                                  most.group == "unknown" ? "memory without a known call site" : ascii(most.group),
@@ -319,7 +319,7 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
 }
 
-// Names what a brief report leaves out; empty if nothing.
+// Returns what a brief report leaves out, as text; empty if nothing.
 std::string cut_line(const ReportResult& result, std::size_t groups, const std::vector<std::string>& sections,
                      const TextStyle& style) {
   std::string left_out;

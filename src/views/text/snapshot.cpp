@@ -35,7 +35,8 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
-// Names the files or numbers that contradict each other. A line of memory that is negative shows a contradiction.
+// Returns the files or numbers that contradict each other, as text. A line of memory that is negative shows a
+// contradiction.
 std::string contradictions_text(const SnapshotResult& result, const TextStyle& style) {
   const bool is_log = result.memory.oom.has_value();
   const char* const what = is_log ? "numbers of the report" : "files";
@@ -247,7 +248,7 @@ std::string oom_text(const SnapshotResult& result, const SnapshotOptions& option
          to_text(table, style);
 }
 
-// Names the files that were copied, and the reports in the kernel's log.
+// Returns the names of the copied files, and the reports in the kernel's log, as text.
 std::string files_text(const SnapshotResult& result, const TextStyle& style) {
   std::string out;
   if (!result.files.empty()) {

@@ -35,7 +35,7 @@ class CallPrograms {
   const std::string& backend() const;                // name for users, such as "BPF trampolines (fentry, fexit)"
   const std::string& reason() const;                 // reason for choosing this back end
   void add_rings(unsigned cpu, CpuRings& to) const;  // the rings are valid as long as this object exists
-  // Number of entries and exits, of all tasks, that the programs missed.
+  // Returns the number of entries and exits, of all tasks, that the programs missed.
   MissedCounts missed() const;
   const std::vector<RefusedFunction>& refused() const;  // functions whose calls are not recorded
   std::uint64_t ring_bytes() const;                     // total size of all rings

@@ -37,8 +37,8 @@ LeakRows leaks_with_stacks(const LeaksResult& result, const LeaksOptions& option
 // True if the frames of the stacks follow the table. If the caller is also a key, the table only has the numbers of the
 // stacks.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key);
-// Names the process with most live bytes and the number of other processes, or the name of many processes. "-" if the
-// processes are unknown.
+// Returns the process with most live bytes and the number of other processes, or the name of many processes. Returns
+// "-" if the processes are unknown.
 std::string leak_processes(const LeakRow& row, const TextStyle& style);
 // Returns the keys and the allocator of a group: "alloc_pipe_info+0xd7 (slab)".
 std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style);

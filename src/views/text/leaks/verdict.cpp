@@ -190,7 +190,8 @@ std::string no_growth_text(const LeaksResult& result, const TextStyle& style) {
                      risen_text(result, style));
 }
 
-// Names the processes that allocated memory that may grow. Empty if nothing grows, or if the groups are processes.
+// Returns the names of the processes that allocated memory that may grow. Empty if nothing grows, or if the groups are
+// processes.
 std::string who_holds(const LeaksResult& result, const TextStyle& style) {
   if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
   std::string text;
