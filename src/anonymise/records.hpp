@@ -62,7 +62,7 @@ class RecordAnonymiser : public RecordSink {
   struct Plan {
     // The blank field to report, such as "sched:sched_waking target_cpu"; empty after it was reported.
     std::vector<std::string> blank;
-    std::size_t bytes = 0;               // size of all fields together
+    std::size_t bytes = 0;               // size of all fields together, in bytes
     std::optional<FormatField> process;  // ID of the process that a user stack belongs to
     std::optional<FormatField> count;    // number of used elements of the array `objects`
     std::vector<Field> fields;

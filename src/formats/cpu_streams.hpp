@@ -18,7 +18,7 @@ std::string lost_events_text(std::optional<std::uint64_t> count);
 
 struct CpuPart {
   unsigned cpu = 0;
-  std::uint64_t bytes = 0;  // size in the file
+  std::uint64_t bytes = 0;  // size in the file, in bytes
   std::unique_ptr<CpuStream> stream;
 };
 

@@ -12,7 +12,7 @@ struct AllocationSums {
   std::uint64_t failed_allocations = 0;
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
-  std::uint64_t matched_frees = 0;  // the frees of these allocations
+  std::uint64_t matched_frees = 0;  // number of frees of these allocations
   std::uint64_t bytes_freed = 0;
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;

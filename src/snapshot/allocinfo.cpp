@@ -25,7 +25,7 @@ struct Amount {
 // How a text was changed.
 struct Format {
   double unit = 1024;        // K, M and G are powers of this number
-  bool calls_first = false;  // the number of calls is before the size
+  bool calls_first = false;  // true: the number of calls is before the size
 };
 
 // Returns the factor of a unit such as "K", "Ki", "KiB" or "kB". `numfmt --to=si` writes "k" for 1000, and then "M" for
@@ -75,7 +75,7 @@ bool is_header(std::string_view line) {
 
 std::optional<AllocationSite> site_of(std::string_view line, const Format& format = {}) {
   AllocationSite site;
-  std::string with_blanks;  // of comma-separated values
+  std::string with_blanks;  // the line with blanks instead of commas, if its values are separated by commas
   if (line.find_first_of(" \t") == line.npos) {
     with_blanks = line;
     std::ranges::replace(with_blanks, ',', ' ');

@@ -40,8 +40,8 @@ constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostOfANumber = 64;
-constexpr std::size_t kMostFiles = 100'000;   // in the folder of a source
-constexpr std::size_t kMostDepth = 64;        // nesting of cgroups
+constexpr std::size_t kMostFiles = 100'000;   // maximum number of files in the folder of a source
+constexpr std::size_t kMostDepth = 64;        // maximum nesting depth of cgroups
 constexpr std::chrono::seconds kMostTime(3);  // per source
 
 // These files of /sys/kernel/slab/CACHE are not read. Some only start an action when they are written. Some show

@@ -95,11 +95,11 @@ std::uint64_t uptime_ns_of(const std::string& text) {
 // The reports in one log.
 struct LogReports {
   std::vector<OomReport> usable;    // reports of one boot that show the total of memory
-  std::vector<OomReport> unusable;  // reports that do not show it, or whose first lines are lost
+  std::vector<OomReport> unusable;  // reports that do not show the total of memory, or whose first lines are lost
   std::size_t mixed = 0;
-  std::size_t dropped = 0;  // the oldest reports, if the log has too many
-  std::size_t earlier = 0;  // reports from earlier boots
-  std::size_t foreign = 0;  // reports of other machines or kernels
+  std::size_t dropped = 0;  // number of the oldest reports that were dropped because the log has too many
+  std::size_t earlier = 0;  // number of reports from earlier boots
+  std::size_t foreign = 0;  // number of reports of other machines or kernels
   std::size_t repeated = 0;
 
   bool last_is_unusable() const {

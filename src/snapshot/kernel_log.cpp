@@ -121,7 +121,7 @@ class Joiner {
   std::string caller_;
   std::string host_;
   std::size_t last_length_ = 0;
-  bool last_ends_with_blank_ = false;  // the line; messages have no blanks at their ends
+  bool last_ends_with_blank_ = false;  // true: the line of the message ends with a blank; the message itself never does
   bool had_time_ = false;
   bool is_held_ = false;
 };
@@ -166,9 +166,10 @@ struct LineLengths {
 std::size_t width_of_page(std::string_view log) {
   constexpr std::size_t kLookAt = 1 << 20;
   constexpr std::size_t kShortest = 55;
-  constexpr std::size_t kRagged = 12;  // wrapped lines are shorter than the width by up to a word
+  constexpr std::size_t kRagged = 12;  // a wrapped line is shorter than the width by up to this number of characters,
+                                       // because words stay whole
   LineLengths all;
-  LineLengths split;  // lines with a time before lines without one
+  LineLengths split;  // lengths of lines with a time that precede a line without a time
   std::size_t last = 0;
   bool has_times = false;
   each_line(part_with_reports(log).substr(0, kLookAt), [&](std::string_view line) {

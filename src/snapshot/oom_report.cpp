@@ -170,7 +170,7 @@ class MemoryWords {
   unsigned node_ = 0;
   LogZone* zone_ = nullptr;
   std::uint64_t huge_pages_ = 0;
-  std::string last_;     // the previous word
+  std::string last_;     // the previous word of the line
   std::string pending_;  // name of a counter whose number is the next word
 };
 

@@ -22,7 +22,7 @@ constexpr std::uint32_t kUsualPage = 4096;
 // These limits bound the memory for hostile files. A parsed line may need twenty times the size of its text, and a
 // small compressed file may have very many lines.
 constexpr std::size_t kMostLines = 1 << 20;
-constexpr std::size_t kMostNumbers = 1 << 14;  // lines of meminfo and vmstat together
+constexpr std::size_t kMostNumbers = 1 << 14;  // maximum number of lines of meminfo and vmstat together
 
 // Returns the first lines of the text, at most `left` lines. Subtracts the number of returned lines from `left`.
 std::string_view first_lines(std::string_view text, std::size_t& left) {

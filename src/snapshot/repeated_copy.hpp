@@ -10,8 +10,8 @@ namespace kmt {
 
 struct RepeatedCopy {
   std::string_view text;   // the last complete copy
-  std::size_t number = 1;  // of this copy, from 1
-  std::size_t copies = 1;  // in the text
+  std::size_t number = 1;  // number of this copy in the text, from 1
+  std::size_t copies = 1;  // number of copies in the text
 };
 
 // Returns the last copy of a file in a text. `source` is the name of the text in a snapshot, such as "meminfo".

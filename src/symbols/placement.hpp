@@ -14,7 +14,7 @@ namespace kmt {
 class Placement {
  public:
   struct Stretch {
-    std::uint64_t start = 0;  // address in memory
+    std::uint64_t start = 0;  // address in memory at which the stretch starts
     std::uint64_t size = 0;
     std::uint64_t link_start = 0;
   };

@@ -12,8 +12,8 @@ class Command:
     name: str
     arguments: tuple
     output: str = ''  # in the folder of the run; empty if the command writes no file
-    live: bool = False  # the command records this machine
-    keeps: bool = False  # the replaced output stays as NAME.old
+    live: bool = False  # true: the command records this machine
+    keeps: bool = False  # true: the replaced output stays as NAME.old
     status: int = 0  # the exit status without a fault
     reader: tuple = ('check', '--json')  # the command that reads the output
 

@@ -14,7 +14,8 @@
 
 namespace {
 
-constexpr std::size_t kMostFunctions = 64;  // per input; each function and type is read separately
+constexpr std::size_t kMostFunctions = 64;  // maximum number of functions of an input; each function and type is read
+                                            // separately
 constexpr std::uint32_t kMostTypes = 256;
 
 void resolve(const kmt::Btf& btf, const std::string& function, const std::string& text) {

@@ -14,7 +14,8 @@
 
 namespace {
 
-constexpr std::size_t kMostAddresses = 64;  // per input; each address is looked up separately
+constexpr std::size_t kMostAddresses = 64;  // maximum number of addresses of an input; each address is looked up
+                                            // separately
 
 void read_symbols(const std::string& path) {
   kmt::ElfSymbols symbols(kmt::open_file(path, O_RDONLY), path);

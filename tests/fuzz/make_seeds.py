@@ -20,11 +20,11 @@ import seeds  # noqa: E402
 import text_traces  # noqa: E402
 import tracedat  # noqa: E402
 
-PAGES = 2  # pages per CPU
-RECORDS = 12  # records per .kmt block
+PAGES = 2  # number of pages per CPU
+RECORDS = 12  # number of records per .kmt block
 SYMBOLS = 500  # bytes
-SAMPLES = 40  # samples per perf.data
-LINES = 60  # lines per file of a snapshot
+SAMPLES = 40  # number of samples per perf.data
+LINES = 60  # number of lines per file of a snapshot
 
 
 def perf_data(name):

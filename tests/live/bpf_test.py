@@ -143,7 +143,7 @@ class Bpf(LiveTest):
         """Events in task context must be in the same order. The order of interrupts is not compared, because an
         interrupt may occur between the two recorders' probes."""
         begin, end = (max(of[0].event.time_ns for of in (ours, theirs)), min(of[-1].event.time_ns for of in (ours, theirs)))
-        near = 1000000  # ns; the recorders read the clock separately
+        near = 1000000  # ns; maximum difference of times, because the recorders read the clock separately
         mine, others = ([self.compared(full, frames) for full in of if not in_interrupt(full.event) and
                          begin - near < full.event.time_ns < end + near] for of in (ours, theirs))
         self.assertGreater(len(mine), 10000)

@@ -85,7 +85,7 @@ def beside_other_processes(check):
 
 @unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
 class Snapshot(unittest.TestCase):
-    SLACK = 4 * MIB  # allowance for other activity
+    SLACK = 4 * MIB  # bytes that other activity may allocate
 
     @beside_other_processes
     def assert_taken(self, take, size):

@@ -38,7 +38,7 @@ INSIDE = ('bench.py', 'loads.py', 'plants.py', 'peers_inside.py')
 VERDICTS = ('investigate', 'leaks')
 FIRST_ROWS = 10
 SECONDS_TO_BOOT = 120
-SECONDS_PER_QUESTION = 30  # on average, in addition to the recording
+SECONDS_PER_QUESTION = 30  # seconds for each question on average, in addition to the recording
 # These plants need programs or modules that the machine lacks.
 NOT_INSIDE = ('network_devices', 'pseudo_terminals')
 # The Python library without its large and optional parts.

@@ -23,7 +23,7 @@ import time
 from typing import NamedTuple
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-SYSCALLS = {  # numbers of x86_64, aarch64, s390x, i686
+SYSCALLS = {  # system call numbers on x86_64, aarch64, s390x and i686
     'add_key': (248, 217, 278, 286), 'timer_create': (222, 107, 254, 259), 'bpf': (321, 280, 351, 357),
     'io_uring_setup': (425, 425, 425, 425), 'io_setup': (206, 0, 243, 245), 'perf_event_open': (298, 241, 331, 336),
     'fanotify_init': (300, 262, 332, 338), 'userfaultfd': (323, 282, 355, 374),

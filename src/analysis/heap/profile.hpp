@@ -61,7 +61,7 @@ class HeapProfile {
     DrawnGroup drawn;
     std::uint64_t call_site;  // for pages, which have no call site, the same as `caller`
     std::uint64_t caller;     // first function outside the allocators
-    bool slab_pages = false;  // as in HeapRow
+    bool slab_pages = false;  // true for pages of slabs, as in HeapRow
     bool user_pages = false;
     std::string cache;
     std::string task;
@@ -73,7 +73,7 @@ class HeapProfile {
   // The newest known name of a process. The name changes with exec, for example.
   struct ProcessName {
     std::string comm;
-    bool sampled = false;  // in the current naming interval
+    bool sampled = false;  // true if a sample in the current naming interval has the name
   };
   // Sums of estimates for one row; the figures of the row are computed from them.
   struct Sums;

@@ -63,7 +63,7 @@ class CacheNames {
   std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT; 0 if the kernel has no caches for accounted memory
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
-  bool short_sizes_ = true;  // "kmalloc-1k", not "kmalloc-1024"
+  bool short_sizes_ = true;  // true: names such as "kmalloc-1k"; false: "kmalloc-1024"
   // Key: the size in the name of a kmalloc cache. Value: the object sizes of these caches in slabinfo. Empty unless
   // slub_debug makes some objects larger than the name says.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;

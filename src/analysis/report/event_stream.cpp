@@ -39,7 +39,8 @@ struct EventStream::State {
   std::vector<EndedPart> ended;  // allocations, or parts of them, that the current event ends
   std::uint32_t allocations = 0;
   FreeCounts frees{};
-  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // by event kind
+  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // by event kind: true if the trace has allocations of
+                                                                // this kind
   EventSpan seen;
   EventSpan given;
 };

@@ -229,7 +229,8 @@ class HistoryMaker {
   struct PageTables {
     std::uint64_t pages = 0;
     std::uint64_t user_pages = 0;
-    std::uint64_t tasks = 0;  // a process also allocates the first page tables of its children
+    std::uint64_t tasks = 0;  // number of tasks that the process created, because it also allocates their first page
+                              // tables
 
     bool are_many() const {
       return static_cast<double>(pages) > kThresholds.most_page_tables * static_cast<double>(user_pages);

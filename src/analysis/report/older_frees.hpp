@@ -31,7 +31,7 @@ class OlderFrees {
  private:
   void add(std::uint64_t key, TimeBucket at);
 
-  static constexpr std::size_t kMostKeys = 4096;  // a series takes at most 12 KiB
+  static constexpr std::size_t kMostKeys = 4096;  // maximum number of series, each of which takes at most 12 KiB
 
   std::unordered_map<std::uint64_t, TimeSeries> frees_;  // by call site, and by cache with kCacheBit
 };

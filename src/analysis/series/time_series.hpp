@@ -25,7 +25,8 @@ struct TimeBucket {
 class TimeBuckets {
  public:
   static constexpr std::uint32_t kMostBuckets = 512;
-  static constexpr std::uint32_t kFirstShift = 10;  // about a microsecond
+  static constexpr std::uint32_t kFirstShift = 10;  // log2 of the first bucket width in nanoseconds: about a
+                                                    // microsecond
 
   // Reduces the maximum number of buckets, so that buckets may become wider.
   void limit(std::uint32_t most);

@@ -22,7 +22,7 @@ namespace kmt {
 struct SiteCache {
   std::string glob;               // glob for the symbol or function of call sites; empty: a class for all objects
   std::uint64_t above_bytes = 0;  // only requests larger than this, in bytes
-  std::uint64_t most_bytes = 0;   // only requests of at most this size
+  std::uint64_t most_bytes = 0;   // only requests of at most this size, in bytes
 };
 
 struct SlabLayout {

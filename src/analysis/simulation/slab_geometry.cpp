@@ -79,7 +79,7 @@ SlabGeometry slub_geometry(std::uint64_t object_bytes, const SlabMachine& machin
 }
 
 SlabGeometry slab_geometry(std::uint64_t object_bytes, const SlabMachine& machine) {
-  constexpr unsigned kMostOrder = 1;  // value of slab_max_order on machines with more than 32 MiB
+  constexpr unsigned kMostOrder = 1;  // value of slab_max_order (2^order pages) on machines with more than 32 MiB
   const std::uint64_t bytes = std::max<std::uint64_t>(object_bytes, 1);
   const std::uint64_t index_bytes = machine.page_bytes > 4096 ? 2 : 1;     // freelist_idx_t
   const std::uint64_t most = (std::uint64_t{1} << (8 * index_bytes)) - 1;  // SLAB_OBJ_MAX_NUM

@@ -46,7 +46,7 @@ class SlubHeap : public SlabHeap {
   struct Cpu {
     std::uint32_t active = kNone;
     std::uint32_t partial = kNone;
-    std::uint32_t slabs = 0;           // number of slabs on the partial list
+    std::uint32_t slabs = 0;           // number of slabs on the CPU's partial list
     std::uint32_t objects = 0;         // number of free objects that these slabs had when they were added
     std::vector<std::uint32_t> below;  // for each slab on the list: value of `objects` before it was added
   };

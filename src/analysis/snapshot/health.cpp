@@ -124,7 +124,7 @@ void add_dying_cgroups(const SnapshotResult& snapshot, Checks& checks) {
 // (mm/vmstat.c, unusable_free_index).
 void add_fragmentation(const KernelMemory& memory, Checks& checks) {
   constexpr std::size_t kOrder = 3;
-  constexpr std::size_t kMostOrders = 32;  // a damaged file may have more
+  constexpr std::size_t kMostOrders = 32;  // maximum number of orders that count; a damaged file may have more
   std::uint64_t all = 0;
   std::uint64_t small = 0;
   for (const MemoryZone& zone : memory.zones)

@@ -19,10 +19,10 @@ constexpr const char* kBootInstance = "kmemtrace_boot";
 // The tracing parameters of this boot ("trace_event=" and related ones in
 // Documentation/admin-guide/kernel-parameters.txt). Events are patterns, as in the parameters.
 struct BootParameters {
-  std::vector<std::string> events;           // trace_event=, recorded in the top-level buffer
+  std::vector<std::string> events;           // events of the parameter trace_event=, recorded in the top-level buffer
   std::vector<std::string> instance_events;  // trace_instance=kmemtrace_boot,…
   std::vector<std::string> options;          // trace_options=
-  std::uint64_t buffer_bytes = 0;            // trace_buf_size= for each CPU; 0 if not given
+  std::uint64_t buffer_bytes = 0;            // bytes for each CPU of the parameter trace_buf_size=; 0 if not given
 };
 
 // Parses /proc/cmdline.

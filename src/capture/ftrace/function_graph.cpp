@@ -33,7 +33,7 @@ void set_functions(const std::string& tracefs, const TracefsInstance& instance,
   for (const TracedFunction& function : functions) wanted.insert(line_of(function));
   const std::string list = read_file(tracefs + "/available_filter_functions");
   std::string places;
-  std::size_t place = 0;  // counted from 1
+  std::size_t place = 0;  // number of the line, counted from 1
   for (const std::string_view line : split(list, '\n'))
     if (++place; wanted.contains(std::string(line))) places += fmt::format("{} ", place);
   const std::string path = instance.file("set_ftrace_filter");

@@ -22,7 +22,7 @@ namespace kmt {
 
 // Whether probes record frees on kernel paths without a tracepoint, if the kernel allows it.
 enum class PathProbing : std::uint8_t {
-  not_applicable,  // frees are not of interest
+  not_applicable,  // frees are not recorded, so probes have no use
   off,             // the user does not want probes; the trace has a note about the functions without one
   on,
 };
@@ -43,9 +43,9 @@ struct RecordRequest {
   std::function<std::optional<std::uint64_t>()> cache_name_offset;
   RecordedCalls calls;  // functions whose calls are recorded; if there are none, no calls are recorded
   std::optional<std::uint64_t> duration_ns;
-  std::optional<std::uint64_t> buffer_bytes;  // for each CPU; empty: chosen from the measured rate
-  std::uint64_t preferred_buffer_bytes = 0;   // minimum for each CPU if the rate is measured
-  std::uint64_t most_buffer_bytes = 0;        // maximum for all CPUs together if the rate is measured
+  std::optional<std::uint64_t> buffer_bytes;  // bytes for each CPU; empty: chosen from the measured rate
+  std::uint64_t preferred_buffer_bytes = 0;   // minimum bytes for each CPU if the rate is measured
+  std::uint64_t most_buffer_bytes = 0;        // maximum bytes for all CPUs together if the rate is measured
   // time between samples of the memory state; empty: only at start and end
   std::optional<std::uint64_t> sample_interval_ns;
   std::string clock;
@@ -62,7 +62,7 @@ struct RecordProgress {
 
 // The cost of recording on this machine.
 struct RecorderCost {
-  double cpu_seconds = 0;               // CPU time of the recorder
+  double cpu_seconds = 0;               // CPU time of the recorder, in seconds
   std::uint64_t peak_bytes = 0;         // maximum resident memory of the recorder
   std::uint64_t ring_buffer_bytes = 0;  // all CPUs
   double fullest_buffer = 0;            // as above

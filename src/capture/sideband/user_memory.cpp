@@ -27,7 +27,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kRingBytes = 512 << 10;  // ring buffer size for each CPU
+constexpr std::size_t kRingBytes = 512 << 10;  // ring buffer size for each CPU, in bytes
 
 std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes) {
   std::vector<std::uint8_t> data(bytes);

@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostArgumentBytes = 63;  // MAX_ARGSTR_LEN in kernel/trace/trace_probe.h, Linux 5.10
+constexpr std::size_t kMostArgumentBytes = 63;  // bytes; MAX_ARGSTR_LEN in kernel/trace/trace_probe.h, Linux 5.10
 
 Error cannot_record(const TracedFunction& function, const ValuePath& path, const char* why) {
   return Error(fmt::format("{}: {} cannot be recorded by kprobe events: {}", function.name, path.text, why),

@@ -23,7 +23,7 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // per CPU; enough for a boot of several seconds
+constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // bytes per CPU, enough for a boot of several seconds
 constexpr std::size_t kLongestLine = 1024;            // the smallest COMMAND_LINE_SIZE of all architectures
 
 void check_options(const RecordOptions& options) {

@@ -87,7 +87,7 @@ std::vector<TopView> all_views() {
 
 // Adds the names of the threads of each process. The names are read from /proc, so only running processes have them.
 void add_threads(TopResult& result) {
-  constexpr std::size_t kMostThreads = 256;  // of each process
+  constexpr std::size_t kMostThreads = 256;  // maximum number of threads of a process whose names are read
   if (result.view != TopView::processes) return;
   for (TopRow& row : result.rows)
     if (row.process != 0) row.threads = thread_names_of(row.process, kMostThreads);

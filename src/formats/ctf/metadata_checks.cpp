@@ -43,7 +43,7 @@ class MemberCount {
   // each member.
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
-    std::size_t members;  // count so far
+    std::size_t members;  // number of members so far
     // True if the brace follows the type of a number or a string. The entries inside are then attributes of the type.
     bool of_a_number;
   };
@@ -100,7 +100,7 @@ class MemberCount {
   In in_ = In::code;
   char last_ = 0;
   bool in_word_ = false;
-  std::string word_;           // the last word that was read
+  std::string word_;           // the latest word before the current position
   std::vector<Brace> braces_;  // the open braces
   std::size_t all_ = 0;
 };

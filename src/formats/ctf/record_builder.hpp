@@ -60,11 +60,11 @@ class RecordBuilder {
   struct Field {
     Leaf leaf;
     FormatField target;
-    bool takes_rest = false;  // an array that may be longer than its format says
+    bool takes_rest = false;  // true: an array that may be longer than its format says
   };
   struct Plan {
     unsigned id = 0;
-    std::size_t bytes = 0;  // size of the fixed part
+    std::size_t bytes = 0;  // size of the fixed part, in bytes
     std::vector<Field> fields;
     std::optional<Leaf> stack, user_stack;
     std::optional<FormatField> flags, task;  // common fields

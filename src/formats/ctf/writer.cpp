@@ -128,7 +128,7 @@ class PacketWriter {
 struct WrittenEvent {
   std::vector<WrittenField> fields;
   FormatField flags, preempt_count, task;  // common fields
-  std::size_t least_bytes = 0;             // minimum size of a record
+  std::size_t least_bytes = 0;             // minimum size of a record, in bytes
   std::size_t format = 0;                  // index of the format
 };
 

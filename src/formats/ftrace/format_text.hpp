@@ -16,7 +16,7 @@ struct TextField {
   unsigned bytes = 8;
   bool is_signed = false;
   bool is_text = false;
-  unsigned element_bytes = 0;  // size of an array's elements; 0 if not an array
+  unsigned element_bytes = 0;  // size of an array's elements in bytes; 0 if not an array
 };
 
 // Every record starts with common_type, common_flags, common_preempt_count and common_pid.

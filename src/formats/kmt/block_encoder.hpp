@@ -22,14 +22,14 @@ enum class AddressKind : std::uint8_t { none, slab, page };
 // The structure of one event type's records.
 struct RecordLayout {
   bool shaped = false;       // true: store as shapes; false: as literals
-  std::size_t shortest = 0;  // shorter records are stored as literals
+  std::size_t shortest = 0;  // minimum size of a shaped record in bytes; shorter records are stored as literals
   AddressKind address_kind = AddressKind::none;
   bool allocates = false;
   std::uint16_t address_offset = 0;
   std::uint8_t address_bytes = 0;
   std::vector<std::uint8_t> field_mask;        // 0xFF in fields, 0 in gaps and padding
   std::vector<std::uint16_t> dynamic_offsets;  // offsets of __data_loc fields
-  bool rest_is_data = false;                   // bytes after the fields are data, not padding
+  bool rest_is_data = false;                   // true: bytes after the fields are data, not padding
 };
 
 class RecordLayouts {

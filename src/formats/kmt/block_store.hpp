@@ -40,8 +40,8 @@ class FileStore : public BlockStore {
   void finish(const TraceDescription& end);
 
   const std::string& path() const { return path_; }
-  std::uint64_t bytes() const;      // size of the current file without its first chunks
-  std::uint64_t all_bytes() const;  // total size of all files
+  std::uint64_t bytes() const;      // size of the current file without its first chunks, in bytes
+  std::uint64_t all_bytes() const;  // total size of all files, in bytes
 
  private:
   void open();

@@ -34,7 +34,7 @@ constexpr std::uint8_t kCompressed = 1;  // chunk flag: zstd
 constexpr std::uint8_t kPatch = 2;  // chunk flag: zstd with an earlier payload as prefix, which is not stored again
 
 // Limits for readers. The memory they need stays in proportion to the file's size.
-constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // maximum uncompressed size of a chunk
+constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // maximum uncompressed size of a chunk, in bytes
 constexpr std::uint64_t kMostRatio = 256;             // maximum ratio of a chunk's uncompressed size to its stored size
 constexpr std::uint64_t kMostPatchRatio = 4096;       // maximum ratio of a patch's uncompressed size to its stored size
 // Maximum ratio of the size of all facts, formats and samples to the file's size.

@@ -146,7 +146,7 @@ class Planner {
   }
 
   Bytes file_;
-  std::uint64_t end_;  // end of the chunks
+  std::uint64_t end_;  // end of the chunks, in bytes from the start of the file
   TraceDescription description_;
   // Stream number of the last kept full snapshot; only its patches are kept.
   std::optional<std::uint16_t> full_snapshot_;

@@ -14,13 +14,13 @@ namespace kmt::perfdata {
 
 struct Attribute {
   std::uint32_t type = 0;
-  std::uint64_t config = 0;  // for a tracepoint, its ID
-  std::uint64_t period = 0;  // a frequency if is_frequency is set
+  std::uint64_t config = 0;  // number of the event; for a tracepoint, its ID
+  std::uint64_t period = 0;  // number of events between two samples; a frequency if is_frequency is set
   bool is_frequency = false;
   std::uint64_t sample_type = 0;     // SampleBits
   std::uint64_t read_format = 0;     // ReadBits
   std::uint64_t branch_type = 0;     // BranchBits
-  std::uint64_t user_registers = 0;  // one bit per register in a sample
+  std::uint64_t user_registers = 0;  // recorded user registers: one bit per register
   bool enable_on_exec =
       false;                // true if recording starts with the command that perf runs; only this command is recorded
   bool ids_in_all = false;  // sample_id_all: all records have a time and an event ID

@@ -27,7 +27,7 @@ struct Layout {
   bool has_size;            // the 16 bits at offset 2 are the record's size
   bool may_be_longer;       // extensions may follow the fields
   bool has_null_records;    // a record of zeros replaces an event that relay could not write
-  std::uint8_t free_bytes;  // size of a free without extensions
+  std::uint8_t free_bytes;  // size of a free without extensions, in bytes
   std::uint8_t alloc_bytes;
   FieldPlace sequence, cpu, time_ns, call_site, ptr;
   FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // only in allocations

@@ -38,7 +38,7 @@ class CallTracker {
   struct Cpu {
     bool in_interrupt = false;
     std::optional<NamedTask> task;
-    std::uint64_t last_ns = 0;  // end of the CPU's last call
+    std::uint64_t last_ns = 0;  // time at which the CPU's latest call ended
   };
   struct OpenCall {
     unsigned depth = 0;

@@ -77,7 +77,7 @@ std::size_t Lines::page_width_of(std::string_view text) {
   constexpr std::size_t kLookAt = 64 << 10;
   constexpr std::size_t kNarrowest = 60;
   constexpr std::size_t kWidest = 250;
-  constexpr std::size_t kFewest = 3;  // lines of the greatest length, and their rests
+  constexpr std::size_t kFewest = 3;  // minimum number of pairs of a line of the greatest length and its rest
   std::size_t width = 0;
   std::size_t count = 0;
   std::size_t last = 0;

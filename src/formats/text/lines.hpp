@@ -39,7 +39,7 @@ class Lines {
   // Returns the next line, or nothing at the end. Views are valid until the next call.
   std::optional<Item> next();
   std::string_view text() const { return text_; }                  // the whole line of the item
-  std::uint64_t offset() const { return offset_; }                 // position of the item in the file
+  std::uint64_t offset() const { return offset_; }                 // position of the item in the file, in bytes
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read
   // Facts for a later pass.
   const FirstTasks& first_tasks() const { return calls_.first_tasks(); }

@@ -324,8 +324,8 @@ struct Conclusion {
   std::optional<std::size_t> steady;
   // The state that decides the verdict if no finding is sure; it may grow more slowly than the threshold.
   State state;
-  State stepped;                    // if the verdict is no_growth: a state that rose in steps
-  bool followed_briefly = false;    // allocations were observed only in a part of the time
+  State stepped;                    // if the verdict is no_growth: a state that rose only in steps
+  bool followed_briefly = false;    // allocations were observed only for a part of the time
   State stacks;                     // the state KernelStack, if it grows with the tasks of a finding
   State unexplained;                // a state whose growth exceeds the growth of all sure findings
   std::vector<std::size_t> others;  // states with confirmed growth that findings explain by less than half

@@ -14,7 +14,7 @@ struct StatRow {
   std::string event;       // "kmem:kmalloc"
   bool has_bytes = false;  // the event contains a number of bytes
   bool may_fail = false;
-  std::uint64_t events = 0;  // exact, but does not include `missed`
+  std::uint64_t events = 0;  // number of events; exact, but does not include `missed`
   std::uint64_t failed = 0;  // failed allocations, included in `events`; their bytes are not counted
   std::uint64_t requested = 0;
   std::uint64_t allocated = 0;

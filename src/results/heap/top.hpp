@@ -33,7 +33,7 @@ struct TopRow {
   // estimated from samples.
   std::uint64_t events_now = 0;
   std::uint64_t bytes_now = 0;
-  std::uint64_t events = 0;  // includes failed allocations
+  std::uint64_t events = 0;  // number of allocations, including failed ones
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;

@@ -16,12 +16,12 @@ struct OlderObjects {
   // has no alloc_traces, this is the number in slabinfo. It may be too high, because slabinfo counts free objects in
   // per-CPU slabs as used.
   std::optional<std::uint64_t> lived;
-  bool exact = false;  // `lived` is from alloc_traces
+  bool exact = false;  // true: `lived` is from alloc_traces
 };
 
 struct OlderObjectsOfTrace {
   std::vector<OlderObjects> caches;    // caches that had frees of objects from before the trace, most frees first
-  std::optional<std::uint64_t> lived;  // sum over all caches
+  std::optional<std::uint64_t> lived;  // number of objects from before the trace in all caches; empty if unknown
 };
 
 }  // namespace kmt

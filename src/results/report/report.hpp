@@ -110,7 +110,7 @@ struct MostLive {
   std::string group;  // GroupRow::name
   LiveCount live;
   bool is_upper_bound = false;
-  TaskName process;           // allocated the largest part of `live`
+  TaskName process;           // the process that allocated the largest part of `live`
   LiveCount of_process;       // the part that this process allocated
   std::size_t processes = 0;  // number of all processes that allocated a part of `live`
 };

@@ -16,7 +16,8 @@ struct Thresholds {
   // independent noise.
   double confidence = 0.95;
   double usual_bytes_per_s = 64 * 1024 / 60.0;  // 64 KiB per minute, which is 92 MiB per day; chosen
-  double least_seconds = 1;                     // in a shorter time, one burst of allocations looks like growth; chosen
+  double least_seconds = 1;                     // seconds; in a shorter time, one burst of allocations looks like
+                                                // growth; chosen
 
   // The fleet counts any rise as growth, without a threshold or a test, because users look for slow growth on many
   // hosts. For each group, the fleet counts the hosts on which the group grows.

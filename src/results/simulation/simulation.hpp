@@ -31,11 +31,11 @@ struct SimulatedCache {
   std::string name;
   // True: a cache for call sites or a suggested class; false for classes given with --classes.
   bool is_new = false;
-  std::uint64_t object_bytes = 0;  // 0: the objects have several sizes
-  std::uint64_t slab_bytes = 0;    // 0: each object has pages of its own
+  std::uint64_t object_bytes = 0;  // size of an object in bytes; 0: the objects have several sizes
+  std::uint64_t slab_bytes = 0;    // size of a slab in bytes; 0: each object has pages of its own
   std::uint32_t objects_per_slab = 0;
   std::uint64_t allocations = 0;
-  std::uint64_t bytes_requested = 0;  // sum over all allocations
+  std::uint64_t bytes_requested = 0;  // bytes requested, summed over all allocations
   std::uint64_t bytes_given = 0;
   HeldMemory average;  // mean over the time of the trace
   HeldMemory peak;     // values at the time when most memory was held
@@ -66,9 +66,9 @@ inline constexpr std::uint64_t kLeastSaving = 4096;
 // A suggestion for a new cache or size class.
 struct CacheSuggestion {
   std::string function;            // function whose objects get the new cache; empty: a size class for all functions
-  std::uint64_t above_bytes = 0;   // only requests larger than this use the new cache
+  std::uint64_t above_bytes = 0;   // only requests of more bytes than this use the new cache
   std::uint64_t object_bytes = 0;  // object size of the new cache, and largest request that uses it
-  std::uint64_t class_bytes = 0;   // bytes that these requests are given now
+  std::uint64_t class_bytes = 0;   // bytes that the kernel allocates now for each of these requests
   std::vector<std::string> from;   // names of the recorded caches that lose these objects
   std::vector<std::string> sites;  // for a class: the call sites that would use it most
   std::uint64_t allocations = 0;

@@ -14,7 +14,7 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsign
 
   std::vector<std::uint64_t> marked(cpus, 0);
   std::vector<std::uint64_t> overwritten(cpus, 0);
-  std::vector<std::uint64_t> others(cpus, 0);  // number of losses without a mark in a page
+  std::vector<std::uint64_t> others(cpus, 0);  // number of losses that no mark in a page reports
   for (const LostEvents& lost : losses.intervals)
     marked[lost.cpu] = sum_of_counts(marked[lost.cpu], lost.count.value_or(1));
   for (const BufferStatistics& buffer : losses.buffers) {

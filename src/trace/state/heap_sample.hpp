@@ -49,7 +49,7 @@ struct HeapSampleEnd {
 struct HeapSite {
   std::uint64_t call_site = 0;   // 0 if the event does not contain it
   std::string cache;             // name of the cache; empty for pages, and for kmalloc, whose caches are named by size
-  std::uint64_t bytes_each = 0;  // size of the kmalloc cache or, for pages, of a block
+  std::uint64_t bytes_each = 0;  // size in bytes of objects of the kmalloc cache or, for pages, of a block
   bool pages = false;
   AllocationContext context = AllocationContext::task;
   std::uint32_t process = 0;

@@ -38,7 +38,7 @@ struct SlabInfo {
   std::string name;
   std::uint64_t active_objects = 0;  // with SLUB, free objects in the slabs and sheaves of CPUs count as active
   std::uint64_t objects = 0;
-  std::uint64_t object_bytes = 0;  // includes padding and metadata
+  std::uint64_t object_bytes = 0;  // size of an object in bytes, including padding and metadata
   std::uint64_t objects_per_slab = 0;
   std::uint64_t pages_per_slab = 0;
   std::uint64_t slabs = 0;
@@ -50,7 +50,7 @@ struct SlabAttributes {
   std::string name;                  // name of the folder: "kmalloc-96", or ":0000096" for merged caches
   std::vector<std::string> aliases;  // names of the caches that were merged
   std::optional<std::uint64_t> object_bytes;
-  std::optional<std::uint64_t> slab_bytes;  // size of an object, including padding and metadata
+  std::optional<std::uint64_t> slab_bytes;  // size of an object in bytes, including padding and metadata
   std::optional<std::uint64_t> align;
   std::optional<std::uint64_t> order;
   std::optional<std::uint64_t> objects;
@@ -69,7 +69,7 @@ struct VmallocCaller {
   std::uint64_t virtual_bytes = 0;
   std::uint64_t pages = 0;         // number of pages that vmalloc allocated
   std::uint64_t mapped_bytes = 0;  // bytes of areas that map other memory: ioremap, vmap and similar functions
-  bool stacks = false;             // the areas are stacks of tasks
+  bool stacks = false;             // true: the areas are stacks of tasks
 };
 
 // A line of allocinfo, or one stack in alloc_traces, page_owner or kmemleak.
@@ -124,7 +124,7 @@ struct OomTask {
   std::string name;
   std::uint64_t rss_pages = 0;
   std::uint64_t swap_pages = 0;
-  std::optional<std::uint64_t> page_table_bytes;  // since Linux 4.15
+  std::optional<std::uint64_t> page_table_bytes;  // bytes of page tables; the kernel shows them since Linux 4.15
 };
 
 // The kernel's report about an OOM kill, a failed allocation or SysRq+M. Members are empty if the report lacks them.

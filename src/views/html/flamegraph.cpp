@@ -21,8 +21,8 @@ namespace {
 constexpr double kMargin = 10;
 constexpr double kWidth = 1200;  // width of the root frame in pixels
 constexpr double kRow = 17;
-constexpr double kTop = 58;                  // height of the title and the remarks
-constexpr double kBottom = 24;               // height of the line about the frame under the pointer
+constexpr double kTop = 58;                  // height of the title and the remarks, in pixels
+constexpr double kBottom = 24;               // height of the line about the frame under the pointer, in pixels
 constexpr std::size_t kMostFrames = 10'000;  // number of frames; a browser can zoom a graph of this size in 0.2 s
 constexpr double kLetter = 6.6;              // average width of a letter in pixels
 constexpr unsigned kDeepest =

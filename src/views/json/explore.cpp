@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kMostGroups = 20'000;
 constexpr std::size_t kMostEntries = 300'000;  // number of entries; an entry is the traffic of one group in one bucket
                                                // of time
-constexpr std::size_t kMostSizes = 100'000;    // number of elements of the arrays about object sizes
+constexpr std::size_t kMostSizes = 100'000;    // maximum number of elements of the arrays about object sizes
 constexpr std::size_t kMostLifetimes = 100'000;
 constexpr std::size_t kMostCpus = 256;
 constexpr int kOtherCpus = -1;

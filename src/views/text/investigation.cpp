@@ -32,8 +32,8 @@ struct Detail {
   std::size_t frames;
   std::size_t states;
   std::size_t sources;  // unseen
-  bool explains;        // explain the columns of the counters
-  bool files;           // one line for each file
+  bool explains;        // true: explain the columns of the counters
+  bool files;           // true: print one line for each file
 };
 constexpr std::array<Detail, 6> kDetails = {{{5, 5, 12, 8, 20, true, true},
                                              {4, 3, 8, 6, 8, true, false},

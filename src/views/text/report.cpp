@@ -338,7 +338,7 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const std::
 struct BriefParts {
   bool has_small_allocators = false;  // totals of percpu memory and vmalloc areas
   std::size_t rows = 0;               // number of rows of the first table
-  bool has_all_tables = false;        // other tables have a few rows
+  bool has_all_tables = false;        // true: other tables are shown too, with a few rows
   bool has_churn = false;             // short-lived groups
 };
 

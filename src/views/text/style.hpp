@@ -5,7 +5,7 @@
 namespace kmt {
 
 struct TextStyle {
-  static constexpr unsigned kMinWidth = 60;  // a narrower table would be useless
+  static constexpr unsigned kMinWidth = 60;  // in characters; a narrower table would be useless
   static constexpr unsigned kMaxWidth = 1000;
 
   unsigned width = 120;  // width of a line in characters; 120 if the output is not a terminal

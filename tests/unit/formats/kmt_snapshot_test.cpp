@@ -19,7 +19,7 @@ namespace {
 
 using namespace kmt_format;
 
-constexpr unsigned kSnapshots = 4;  // two complete snapshots, each followed by a patch
+constexpr unsigned kSnapshots = 4;  // number of snapshots: two complete ones, each followed by a patch
 
 StateSample snapshot_number(unsigned number) {
   std::mt19937 random(number / 2);

@@ -242,7 +242,7 @@ export type CallValue = string | number | boolean | null;
 
 export interface TracedCall {
   function: string;
-  parent: number | null; // index of the call that contains it
+  parent: number | null; // index of the call that contains this call
   tid: number;
   task: string;
   cpu: number;
@@ -423,7 +423,7 @@ export interface BalanceChange {
   label: string;
   depth: number;
   counted: boolean;
-  before: number | null; // null if the snapshot lacks this value
+  before: number | null; // value in the first snapshot; null if the snapshot lacks it
   after: number | null;
 }
 

@@ -13,7 +13,7 @@ export interface SizePair {
 }
 
 export interface Grid {
-  frees: Float64Array; // by row, then by column
+  frees: Float64Array; // number of frees, by row, then by column
   bytes: Float64Array;
   columns: number;
   rows: number;
@@ -81,7 +81,7 @@ export interface SizeMap {
   columns: number;
   firstRow: number;
   firstColumn: number;
-  cells: SizePair[][]; // by row, then by column
+  cells: SizePair[][]; // pairs of sizes, by row, then by column
   // smallest and largest size in the row; for an empty row, the smallest and largest possible size
   rowSizes: [number, number][];
   columnSizes: [number, number][];

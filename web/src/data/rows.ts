@@ -19,7 +19,7 @@ export interface Row {
   freed: number | null;
   live: number;
   liveBytes: number | null;
-  liveIsAtMost: boolean; // some frees may have no event
+  liveIsAtMost: boolean; // true: the number may be too large, because some frees may have no event
   peak: number | null;
   peakIsExact: boolean;
   meanLife: number | null;

@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 // context_constants.hpp
-const volatile __s64 from_run_queue = 0;  // x86: distance from the run queue to the count
+const volatile __s64 from_run_queue = 0;  // bytes from the run queue to the count (only x86)
 const volatile __u32 hardirq_mask = 0xf0000;
 
 // SOFTIRQ_OFFSET in include/linux/preempt.h; twice this value means that softirqs are disabled

@@ -19,9 +19,9 @@ const volatile __u64 page_size = 4096;
 const volatile __u32 cpus = 1;
 const volatile __u8 no_movable_pages = 0;
 const volatile __u8 wants_sites = 0;
-const volatile __u8 names_threads = 0;     // samples have the name of the thread, not of the process
-const volatile __u32 sites_per_table = 1;  // a power of two
-const volatile __u64 mean_bytes = 0;       // average distance between samples; 0: no samples
+const volatile __u8 names_threads = 0;     // 1: samples have the name of the thread; 0: the name of the process
+const volatile __u32 sites_per_table = 1;  // size of a table in elements, a power of two
+const volatile __u64 mean_bytes = 0;       // average number of bytes between two samples; 0: no samples
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
 const volatile __u64 hash_seed = 1;  // odd
 

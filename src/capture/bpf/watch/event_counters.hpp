@@ -15,9 +15,9 @@ struct EventCount {
   EventName event;
   bool has_bytes = false;  // true if the event has a number of bytes
   bool may_fail = false;
-  std::uint64_t events = 0;  // including failed allocations
+  std::uint64_t events = 0;  // number of events, including failed allocations
   std::uint64_t failed = 0;
-  std::uint64_t requested = 0;  // bytes, without failed allocations
+  std::uint64_t requested = 0;  // requested bytes, without those of failed allocations
   std::uint64_t allocated = 0;
   // Events that interrupted their own program. They are not included in `events`. They are counted for all processes,
   // regardless of the selection.

@@ -24,7 +24,7 @@ struct HeapRequest {
   bool sites = false;             // exact sums
   std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
   std::uint32_t most_followed = 65536;
-  std::uint64_t ring_bytes = 4 << 20;  // a power of two
+  std::uint64_t ring_bytes = 4 << 20;  // size of the ring buffer in bytes, a power of two
   // Limit for all tables together. A table of one CPU and event always has at least 64 sites.
   std::uint64_t site_bytes = 32 << 20;
 };
