@@ -174,7 +174,7 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
     else
       left_out.push_back(name);
     if (name == "oom") to.texts.emplace_back(name, "Mem-Info:\n");  // marks meminfo as converted from a log
-    if (name != "dmesg") continue;                                  // all other lines are dropped
+    if (name != "dmesg") continue;                                  // dmesg is dropped, except for some lines
     if (std::string kept = boot_messages(text); !kept.empty()) to.texts.emplace_back(name, std::move(kept));
   }
   return to;

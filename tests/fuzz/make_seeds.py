@@ -111,7 +111,7 @@ def first_lines(path, prefix=b''):
         return b''.join(prefix + line for line in file.readlines()[:LINES])
 
 
-# Logs inside other formats.
+# Texts of kernel files that the copies in tests/data lack.
 CARRIED_LOGS = {
     'container': b'{"log":"[  1.5] Mem-Info:\\n","stream":"stderr","time":"2024-03-01T10:00:00Z"}\n'
                  b'{"log":"active_anon:5 inactive_anon:1 isolated_anon:0\\n"}\n{"log":"40 pages RAM\\n"}\n',

@@ -219,7 +219,8 @@ def _address(said):
     return int(said['address'], 16)
 
 
-# {key: (allocators to which it applies, its value of an Allocation, the same value of what JSON says)}
+# {key: (allocators to which the key applies, function that returns the key's value of an Allocation, function that
+# returns the same value from the value in JSON)}
 KEYS = {
     'call-site': (('slab', 'percpu'), lambda a: a.event.site, _address),
     'stack': (ALL, lambda a: a.event.stack, lambda said: tuple(map(_address, said))),

@@ -352,12 +352,11 @@ Command investigate_command() {
   command.flag("--dry-run", &options->dry_run, "Only show the plan, its cost, and what cannot be observed");
   command.option(
       "--from", &options->from, "PATH",
-      "Investigate copies in the folder PATH instead of this machine\nThe folder contains the folders before and "
-      "after, or more "
-      "folders from different times. Each has copies of kernel files, as for `kmemtrace snapshot --from`. It may "
-      "also contain trace.kmt, trace.dat or perf.data. It may also be a folder that -o wrote. PATH may also be a "
-      "kernel "
-      "log with reports of several OOM kills, or the folder or archive of a support tool with such a log.",
+      "Investigate copies in the folder PATH instead of this machine\nPATH contains two folders named before "
+      "and after, or more folders from different times. Each of them has copies of kernel files, as for `kmemtrace "
+      "snapshot --from`. PATH may also contain trace.kmt, trace.dat or perf.data, or be a folder that -o wrote. "
+      "PATH may also be a kernel log with reports of several OOM kills, or the folder or archive of a support tool "
+      "with such a log.",
       {.excludes = {"--dry-run"}});
   command.option("--threshold", &options->threshold, "RATE", "Report growth above RATE: 64K/m, 1M/h (default: 64K/m)");
   command.option(

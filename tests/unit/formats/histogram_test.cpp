@@ -127,7 +127,7 @@ TEST(Histogram, RowsThatMailsWrappedAreJoined) {
   EXPECT_EQ(found[0].rows[1].values[0], 5u);
   EXPECT_EQ(found[0].rows[1].values[1], 240u);
   EXPECT_EQ(found[0].hits, 8u);
-  // A number that was cut gives a value of another name.
+  // If a line is cut within a number, no value may be read from the parts of the number.
   const auto cut =
       read_histograms(bytes_of("{ call_site: f } hitcount: 3  bytes_req: 144\n"
                                "{ call_site: g } hitcount: 1\n2  bytes_req: 240\n"));

@@ -146,13 +146,13 @@ TEST(CutReports, TheFirstLinesMayBeLost) {
   EXPECT_EQ(line_of(found, "page-tables.processes"), 7 * 4096);
   EXPECT_EQ(line_of(found, "slab"), std::nullopt);
   EXPECT_EQ(line_of(found, "unaccounted"), std::nullopt) << "slab and user memory are not known";
-  // Zones alone show no sums, because there may be more zones.
+  // The sums of zones are not shown as totals, because the report may lack zones.
   found = stock_of(only_report(kSecondZone));
   EXPECT_EQ(found.total, 0u);
   EXPECT_EQ(line_of(found, "free"), std::nullopt);
   EXPECT_EQ(found.memory.zones.size(), 1u);
   EXPECT_TRUE(std::ranges::all_of(found.health, [](const auto& check) { return check.health == Health::unknown; }));
-  // The end of a report has the total.
+  // The end of a report has the total of memory.
   EXPECT_EQ(stock_of(only_report(std::string("Node 0 hugepages_total=2 hugepages_free=0 hugepages_surp=0 "
                                              "hugepages_size=2048kB\n") +
                                  kEnd))

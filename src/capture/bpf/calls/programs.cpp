@@ -189,7 +189,8 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
   fill_context_constants(constants, shared.context);
   if (by_trampolines) {
     if (calls.functions.size() > kMostTrampolinesAtAll)
-      throw Error(fmt::format("{} functions are too many (at most {})", calls.functions.size(), kMostTrampolinesAtAll));
+      throw Error(fmt::format("{} functions are too many for trampolines (at most {})", calls.functions.size(),
+                              kMostTrampolinesAtAll));
     // First loads the programs for a function that every kernel accepts because of its types.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests how growth is judged, with generated data: steady growth with noise, noise alone, and sources that contradict
-// each other.
+// Tests how growth is judged, with generated data: steady growth with noise, noise alone, and contradicting sources.
 #include <algorithm>
 #include <cmath>
 

@@ -295,7 +295,7 @@ TEST_F(SyscallsOf, MissingEndsWereNotRecorded) {
   EXPECT_EQ(name_at(8, 41), "");
 }
 
-// At the start of a recording, events of starts may be enabled slightly before events of ends.
+// At the start of a recording, the start events of system calls may be enabled slightly before the end events.
 TEST_F(SyscallsOf, TheFirstEndsMayBeMissing) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_enter, 1);

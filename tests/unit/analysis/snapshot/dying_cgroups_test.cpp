@@ -65,7 +65,8 @@ TEST(DyingCgroups, ALineBelongsToItsLastFile) {
   EXPECT_EQ(rows[1].below, "/memory.stat:b");
 }
 
-// The amounts of two cgroups are read one after another, so that of a child may be larger.
+// The amounts of two cgroups are read one after another, so the amount of a child may be larger than that of its
+// parent.
 TEST(DyingCgroups, AmountsAreNeverNegative) {
   const std::vector<DyingCgroups> rows = dying_in(
       "/a/memory.stat:slab 4096\n/a/cgroup.stat:nr_dying_descendants 1\n/a/b/memory.stat:slab 5000\n"

@@ -69,7 +69,7 @@ TEST(Health, AHealthyMachineHasNoWarnings) {
   EXPECT_EQ(checks.at(HealthTopic::slab_padding).health, Health::unknown) << "/sys/kernel/slab was not read";
 }
 
-// The sum of some caches, callers, cgroups or zones is too small.
+// If some caches, callers, cgroups or zones are missing, a sum of the others would be too small.
 TEST(Health, PartsOfFilesShowNothing) {
   Files files = healthy_machine();
   files["slab"] = "kmalloc-512/object_size:500\nkmalloc-512/slab_size:512\n";
