@@ -12,7 +12,7 @@ command -v npm >/dev/null || build+=(nodejs npm)
 # Results are compared with trace-cmd, perf, pprof and protoc. jsonschema checks JSON against published schemas.
 # Chromium opens HTML reports. tests/vm needs QEMU and cpio for virtual machines. Tests start their own ClickHouse
 # servers to load fleets. ccache keeps compiled objects for the next run.
-test=("${build[@]}" libgtest-dev python3-jsonschema zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19
+test=("${build[@]}" libgtest-dev python3-jsonschema zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19 lld
   libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps strace util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
 bench=("${build[@]}" libbenchmark-dev zstd trace-cmd linux-perf)
 

@@ -646,13 +646,13 @@ TEST(CallTypes, DamagedTypesAreRefusedOrBounded) {
     for (std::size_t size = 0; size < sound.size(); size += size < 40 ? 1 : 13)
       said([&] { use_all(Btf(Bytes(sound).first(size))); });
     unsigned read = 0;
-    for (unsigned round = 0; round < 300; ++round) {
+    for (unsigned round = 0; round < 100; ++round) {
       std::vector<std::uint8_t> bytes = sound;
       for (unsigned i = 0; i <= round % 4; ++i)
         bytes[(round % 10 == 0 ? 0 : 24) + random() % (bytes.size() - 24)] = static_cast<std::uint8_t>(random());
       if (said([&] { use_all(Btf(bytes)); }) == "nothing") ++read;
     }
-    EXPECT_GT(read, 100u);  // enough damaged types must be readable, not only refused
+    EXPECT_GT(read, 33u);  // enough damaged types must be readable, not only refused
   }
   EXPECT_THROW(Btf(Bytes{}), Error);
 }

@@ -88,7 +88,7 @@ TEST(TopAccount, ModulesHaveTheSumsOfTheirCallSites) {
 }
 
 TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
-  constexpr std::uint32_t kProcesses = 100'000;
+  constexpr std::uint32_t kProcesses = 50'000;
   const NoNames names;
   TopAccount account({TopView::call_sites, TopView::stacks, TopView::processes}, kMean, names, cgroup_text);
   for (std::uint32_t process = 1; process <= kProcesses; process += 10) {
@@ -110,9 +110,9 @@ TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   }
   EXPECT_EQ(events, kProcesses);
   EXPECT_DOUBLE_EQ(live, kBytes);
-  EXPECT_EQ(find(processes, "short-100000")->events_now, 1u);
+  EXPECT_EQ(find(processes, "short-50000")->events_now, 1u);
   EXPECT_FALSE(find(processes, "short-1"));
-  EXPECT_GT(find(processes, "[others]")->events, 50'000u);
+  EXPECT_GT(find(processes, "[others]")->events, 25'000u);
   EXPECT_DOUBLE_EQ(find(processes, "[others]")->live_bytes->value, kBytes);  // the live object of process 5
   EXPECT_GT(processes.rows_merged, 0u);
 
