@@ -1,14 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Writes HTML reports of real traces and of a trace with hostile names, and compares them in a browser with --json.
-#   pages_test.sh KMEMTRACE MANY_EVENTS WEB_FOLDER CHROMIUM OUT      (NODE, KMEMTRACE_DATA in the environment)
+# Writes HTML reports and opens them in a browser. The environment has NODE and KMEMTRACE_DATA.
+#   pages_test.sh large KMEMTRACE WEB_FOLDER CHROMIUM OUT MANY_EVENTS
+#     a report with as much data as a page can hold
+#   pages_test.sh others KMEMTRACE WEB_FOLDER CHROMIUM OUT
+#     reports of real traces and of a trace with hostile names, compared with --json
 # If KMEMTRACE_SHOTS=FOLDER is in the environment, saves screenshots of all pages there.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-kmemtrace=$1 many_events=$2 web=$3 chromium=$4 out=$5
+part=$1 kmemtrace=$2 web=$3 chromium=$4 out=$5
 data=$KMEMTRACE_DATA
 mkdir -p "$out"
 cd "$out"
+
+check_reports() { # ARGUMENT...
+  local shots=()
+  [[ -z ${KMEMTRACE_SHOTS:-} ]] || shots=(--shots "$KMEMTRACE_SHOTS")
+  exec "$NODE" "$here/check_reports.mjs" --modules "$web/node_modules" --chromium "$chromium" ${shots[@]+"${shots[@]}"} "$@"
+}
+
+if [[ $part == large ]]; then
+  "$6" 1000000 "$data/amd64-stacks/trace.dat" large.kmt
+  "$kmemtrace" report --html large.html large.kmt
+  rm large.kmt
+  check_reports --large large.html
+fi
 
 documents() { # NAME TRACE
   "$kmemtrace" report --json --limit 2000 "$2" >"$1.report.json"
@@ -39,16 +55,6 @@ hostile_trace() {
     printf '%s kfree: call_site=evil_%s+0x1/0x2 ptr=00000000%08x\n' "$head" "$name" $((at * 256 + 64))
   done
 }
-
-# A report on the largest trace, with as much data as a page can hold.
-large_report() {
-  "$many_events" 1000000 "$data/amd64-stacks/trace.dat" large.kmt
-  "$kmemtrace" report --html large.html large.kmt
-  rm large.kmt
-}
-
-large_report &
-large=$!
 
 brief=()
 for name in amd64 i386 s390x/trace.lost.dat; do
@@ -93,9 +99,4 @@ cp "$data/amd64-stacks/trace.dat" recorded/trace.dat
 cp -r "$data/snapshot/amd64/before" "$data/snapshot/amd64/after" recorded
 "$kmemtrace" investigate --from recorded -o recorded.html >/dev/null || [[ $? == 1 ]]
 
-wait "$large"
-
-shots=()
-[[ -z ${KMEMTRACE_SHOTS:-} ]] || shots=(--shots "$KMEMTRACE_SHOTS")
-exec "$NODE" "$here/check_reports.mjs" --modules "$web/node_modules" --chromium "$chromium" ${shots[@]+"${shots[@]}"} \
-  --large large.html --none none.html --found found.html --found recorded.html "${brief[@]}" "${reports[@]}"
+check_reports --none none.html --found found.html --found recorded.html "${brief[@]}" "${reports[@]}"
