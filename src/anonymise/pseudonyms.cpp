@@ -37,7 +37,8 @@ bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
   return address < 4096 || address > last - 4096;
 }
 
-constexpr unsigned kSlabBits = 15;  // slabs have at most 2^3 pages by default (slub_max_order of SLUB)
+constexpr unsigned kSlabBits = 15;  // log2 of the bytes of a slab: slabs have at most 2^3 pages by default
+                                    // (slub_max_order of SLUB)
 constexpr unsigned kBlockBits = 13;
 
 }  // namespace

@@ -36,7 +36,7 @@ void close_descriptors_from(int first);
 // Mode of new files. Output made from a trace may contain kernel addresses, so only its owner may read it.
 constexpr unsigned kPrivateFile = 0600;
 
-// Calls open(2) with O_CLOEXEC. A new file is private. Throws Error.
+// Opens a file, as open(2) with O_CLOEXEC does. A new file is private. Throws Error.
 FileDescriptor open_file(const std::string& path, int flags);
 // Creates an unnamed file in that directory, for reading and writing. The file disappears with its last descriptor,
 // even if the process is killed. Throws Error.

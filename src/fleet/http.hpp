@@ -17,7 +17,7 @@ struct HttpAddress {
   std::string user;  // empty if the URL names no user
   std::string password;
 };
-// Throws Error if the URL is invalid or is neither http nor https.
+// Parses a URL. Throws Error if the URL is invalid or is neither http nor https.
 HttpAddress parse_http_url(const std::string& url);
 
 struct HttpReply {

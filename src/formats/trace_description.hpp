@@ -42,7 +42,8 @@ inline constexpr std::string_view kBlankField = "blank_";
 void describe_machine(TraceDescription& description, TraceInfo& info);
 // Adds the mappings of processes' code. Call this for each part of a trace in order.
 void take_user_memory(UserMemory memory, TraceInfo& info);
-// Calls describe_machine() for a trace of ring-buffer pages. Also throws Error if the page description is missing.
+// Does what describe_machine() does, for a trace of ring-buffer pages. Also throws Error if the page description is
+// missing.
 void describe_trace(TraceDescription& description, TraceInfo& info);
 
 }  // namespace kmt

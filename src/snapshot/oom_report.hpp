@@ -33,7 +33,7 @@ struct OomReport {
   bool starts_late = false;       // true: the log lacks the first lines of the report
   bool is_mixed = false;          // true: lines of another report, which cannot be told apart, are among the lines
   bool has_wrong_sum = false;     // true: a list of free blocks does not add up to the sum at the end of its line
-  std::size_t damaged_tasks = 0;  // rows of the task table that are cut off or mixed with other text
+  std::size_t damaged_tasks = 0;  // number of rows of the task table that are cut off or mixed with other text
   std::size_t position = 0;       // number of reports in the log that began before this one
   std::size_t boot = 0;           // number of boots in the log before this report
   std::optional<std::uint64_t> boot_ns;

@@ -177,7 +177,7 @@ std::string meminfo_of(const OomReport& report) {
   add_pages("MemTotal", total_pages(report));
   add_pages("MemFree", free_pages(report));
   add_pages("SwapCached", swap_cached);
-  add_pages("Active", total("active"));  // Linux 2.6.27 and earlier
+  add_pages("Active", total("active"));  // only in Linux 2.6.27 and earlier
   add_pages("Inactive", total("inactive"));
   add_pages("AnonPages", total("mapped-anon"));
   add_pages("Active(anon)", total("active_anon"));

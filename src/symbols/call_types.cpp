@@ -106,7 +106,7 @@ class TypeCopier {
   }
 
   int add_composite(const Btf& from, const btf_type& type, const std::string& name, unsigned depth) {
-    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);  // structures up to this size are passed in registers
+    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);  // bytes; structures up to this size are passed in registers
     const btf_member* const members = btf_members(&type);
     std::vector<int> types;
     for (unsigned i = 0; type.size <= kMostBytes && i < btf_vlen(&type); ++i)

@@ -46,7 +46,7 @@ class CallGraph : public EventSink {
   ~CallGraph() override;
 
   void add(const StreamedEvent& event) override;
-  // Throws Error if a condition names an argument that no function has.
+  // Ends all open calls and completes the result. Throws Error if a condition names an argument that no function has.
   void end(const StreamEnd& end) override;
   CallGraphResult take();  // call once, after end()
 

@@ -52,7 +52,7 @@ class HeapProfile {
   void begin_naming_interval();
   // Returns "bash-812" with the current name of the process. `comm` is used if the current name is unknown.
   std::string process_name(AllocationContext context, std::string_view comm, std::uint32_t process) const;
-  // Call this after the symbols have changed.
+  // Finds the callers and directories again. Call this after the symbols have changed.
   void names_changed();
 
  private:

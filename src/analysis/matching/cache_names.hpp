@@ -26,7 +26,8 @@ class CacheNames {
 
   // Assumes that caches for control groups exist, for traces without slabinfo. Call this before all other functions.
   void take_cgroup_caches_for_given();
-  // Call this with all events of the trace in their order. `info` belongs to the reader of these events.
+  // Learns the names of caches from the frees. Call this with all events of the trace in their order. `info` belongs to
+  // the reader of these events.
   void learn(const EventBatch& batch, const TraceInfo& info);
   // Frees the memory that only learn() needs.
   void end_learning() { objects_ = {}; }

@@ -52,7 +52,8 @@ class EventFilter {
   EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches);
 
-  // Call this before all other functions, with the time of the trace's first event.
+  // Sets the time to which relative times refer, which is that of the trace's first event. Call this before all other
+  // functions.
   void begin(std::uint64_t first_ns);
   bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
   // True if the filter selects an event. An event in interrupt context belongs to the interrupt, never to the

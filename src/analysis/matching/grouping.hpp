@@ -72,7 +72,7 @@ class Grouping {
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
-  // Call this for each event of the trace, in order of time, before origin_of().
+  // Learns from an event. Call this for each event of the trace, in order of time, before origin_of().
   void see(const Event& event) {
     if (by_container_ && event.kind == EventKind::cache_alloc && makes_pid_space(event.call_site))
       pid_spaces_.made(event.tid, event.time_ns);

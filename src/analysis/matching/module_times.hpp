@@ -20,7 +20,7 @@ class ModuleTimes : public Source {
   // `source` must outlive this object. New call sites and stacks are added to its tables.
   explicit ModuleTimes(Source& source) : source_(source), stacks_(source.info().tables.stacks) {}
 
-  // Call this before the first event. `events` are all module events of the trace.
+  // Sets all module events of the trace. Call this before the first event.
   void set_events(const ModuleEvents& events);
 
   const TraceInfo& info() const override { return source_.info(); }

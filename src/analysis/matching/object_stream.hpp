@@ -60,7 +60,7 @@ class ObjectStream {
   ObjectStream(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, ObjectSink& sink);
   ~ObjectStream();
 
-  // Throws Error if there are more live objects than numbers.
+  // Adds events. Throws Error if there are more live objects than numbers.
   void add(EventBatch& batch);
   const EventSpan& span() const;
 

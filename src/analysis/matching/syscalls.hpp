@@ -24,8 +24,8 @@ class Syscalls {
   // which tasks are kernel threads.
   Syscalls(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols);
 
-  // Call this for each syscall_enter, syscall_exit and `other` event (sched_process_exit is an `other` event), in order
-  // of time.
+  // Follows the system calls of tasks. Call this for each syscall_enter, syscall_exit and `other` event
+  // (sched_process_exit is an `other` event), in order of time.
   void see(const Event& event);
   // Returns the ID of the system call in which the event happened; 0 if unknown.
   std::uint32_t id_of(const Event& event);

@@ -16,7 +16,7 @@ struct DiffRequest {
   std::string event;           // DiffPer::event: "sched_process_fork" or "sched:sched_process_fork"
 };
 
-// Throws Error if the counts cannot be divided as requested. Both reports must have the same keys.
+// Compares two reports, which must have the same keys. Throws Error if the counts cannot be divided as requested.
 DiffResult diff(const ReportResult& a, const ReportResult& b, const DiffRequest& request);
 
 }  // namespace kmt

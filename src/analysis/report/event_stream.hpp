@@ -22,7 +22,7 @@ class EventStream {
   // Returns the names of caches. If allocation events do not name the caches, learn the names before the first event.
   CacheNames& cache_names();
 
-  // Throws Error if there are more allocations than 32-bit numbers.
+  // Adds events. Throws Error if there are more allocations than 32-bit numbers.
   void add(EventBatch& batch);
   void finish(bool complete);
 

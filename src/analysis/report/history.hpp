@@ -33,7 +33,7 @@ class History {
 
   History(std::uint64_t page_size, CpuPageLists cpu_lists) : page_size_(page_size), cpu_lists_(cpu_lists) {}
 
-  // Call this for each event before the functions below.
+  // Advances to an event. Call this for each event before the functions below.
   void see(const Event& event);
   void began(std::uint32_t number, const Origin& origin);
   // Counts memory that is freed or replaced. `whole` is true if nothing of the allocation remains after this event.
@@ -41,7 +41,7 @@ class History {
   void freed(std::uint32_t number, CacheId cache) {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
-  // Call this for a free of a slab object from before the trace.
+  // Counts a free of a slab object from before the trace.
   void freed_older(const Event& event) { older_frees_.add(event.call_site, event.cache, now_); }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
   // Sets the end of the recording, so that all series extend to `time_ns`.

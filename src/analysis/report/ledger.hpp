@@ -92,7 +92,7 @@ class Ledger {
     // NOLINTNEXTLINE(modernize-use-nullptr)
     auto operator<=>(const FreedKey&) const = default;
   };
-  // Only filled if LedgerOptions::by_lifetime or by_freer is set.
+  // Returns the accounts by properties of the free. Only filled if LedgerOptions::by_lifetime or by_freer is set.
   const std::map<FreedKey, Account>& freed_accounts() const { return freed_accounts_; }
   const std::optional<History>& history() const { return history_; }  // set if LedgerOptions::history is set
   std::optional<TrafficLog>& traffic() { return traffic_; }           // set if LedgerOptions::traffic is set

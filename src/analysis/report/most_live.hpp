@@ -23,8 +23,8 @@ struct MostLiveSources {
   const SymbolNames& symbols;
 };
 
-// Call this after the last event. Returns a result without the name of the group, and stores its number in `group`.
-// Empty if no such memory is live.
+// Returns the group with most live memory, without its name, and stores its number in `group`. Empty if no such memory
+// is live. Call this after the last event.
 std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t& group);
 
 }  // namespace kmt

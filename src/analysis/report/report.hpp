@@ -59,8 +59,8 @@ class ReportAnalysis {
 
   // Runs all stages one after the other.
   void add(const EventBatch& batch);
-  // Call this after the source has ended. `complete` is false if reading was interrupted; the result then covers only
-  // the part that was read.
+  // Returns the report. Call this after the source has ended. `complete` is false if reading was interrupted; the
+  // result then covers only the part that was read.
   ReportResult finish(bool complete = true);
 
  private:

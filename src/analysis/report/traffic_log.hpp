@@ -15,7 +15,7 @@ namespace kmt {
 
 class TrafficLog {
  public:
-  // Call this for each event before the functions below.
+  // Advances to an event. Call this for each event before the functions below.
   void see(const Event& event);
   void began(const Origin& origin);
   // Counts a live object whose address was allocated again without a free. took_back() follows if the second event is a

@@ -16,7 +16,7 @@ namespace kmt {
 
 class LongestSilence {
  public:
-  // Call this for each event, in order of time.
+  // Adds an event. Call this for each event, in order of time.
   void add(const Event& event);
 
   struct Silence {

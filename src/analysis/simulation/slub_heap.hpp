@@ -19,7 +19,7 @@ class SlubHeap : public SlabHeap {
  public:
   SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine);
 
-  // Call this first, with the number of slabs at the start and the number of their free objects. It is unknown in which
+  // Sets the number of slabs at the start and the number of their free objects. Call this first. It is unknown in which
   // slabs the free objects are. The model assumes that half of each partial slab is free. It also assumes one active
   // slab per CPU that is half free although slabinfo counts it as used.
   void start_with(std::uint64_t slabs, std::uint64_t free_objects);

@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-// Needs the balance sheet, caches and dying cgroups of the snapshot. Returns all checks in the order of HealthTopic.
+// Returns all checks in the order of HealthTopic. Needs the balance sheet, caches and dying cgroups of the snapshot.
 std::vector<HealthCheck> health_of(const SnapshotResult& snapshot);
 
 }  // namespace kmt

@@ -12,9 +12,9 @@ namespace kmt {
 
 class SnapshotSeriesAnalysis {
  public:
-  // Call this in order of time. `elapsed_ns` is the time since the first snapshot.
+  // Adds a snapshot. Call this in order of time. `elapsed_ns` is the time since the first snapshot.
   void add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns);
-  // Needs at least one snapshot. The caller fills in the members that describe the file.
+  // Returns the series. Needs at least one snapshot. The caller fills in the members that describe the file.
   SnapshotSeries finish(double threshold_bytes_per_s);
 
  private:

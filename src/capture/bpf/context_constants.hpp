@@ -14,7 +14,7 @@ struct ContextConstants {
   std::uint32_t hardirq_mask = 0;
 };
 
-// Throws Error if the running kernel's BTF lacks the necessary types.
+// Returns the constants of the running kernel. Throws Error if the kernel's BTF lacks the necessary types.
 ContextConstants context_constants(const KernelTypes& types);
 
 // Copies the constants into a skeleton's read-only data.

@@ -24,7 +24,7 @@ struct ProgramsRequest {
   // True: if an event interrupts the program that records such events, a second program records it.
   bool nested = false;
   bool without_own_events = false;      // omit events of this process
-  unsigned cpus = 1;                    // CPUs are numbered from 0 to cpus - 1
+  unsigned cpus = 1;                    // number of CPUs, which are numbered from 0 to cpus - 1
   std::uint64_t ring_bytes_of_cpu = 0;  // approximate sum of the rings of one CPU
 };
 

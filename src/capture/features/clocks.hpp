@@ -17,7 +17,7 @@ struct TraceClocks {
   std::string text;                  // unchanged text of the file, such as "[local] global …"
 };
 
-// Throws Error if the file is unreadable.
+// Returns the trace clocks of the kernel. Throws Error if the file is unreadable.
 TraceClocks read_clocks(const std::string& tracefs);
 
 // Returns the purpose of a trace clock in a few words; empty if it is unknown.

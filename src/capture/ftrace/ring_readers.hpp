@@ -31,8 +31,8 @@ class RingReaders {
   std::uint64_t bytes() const { return bytes_; }
   bool failed() const { return threads_.failed(); }  // true if writing has failed; the readers have stopped then
 
-  // Call it when tracing is off. Reads the remaining pages, ends the threads and closes the buffers. Returns the pages,
-  // unless a sink received them. If writing has failed, `error` receives the message.
+  // Reads the remaining pages, ends the threads and closes the buffers. Returns the pages, unless a sink received them.
+  // Call it when tracing is off. If writing has failed, `error` receives the message.
   std::vector<RawCpu> finish(std::string& error);
 
  private:

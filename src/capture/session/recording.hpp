@@ -54,7 +54,7 @@ struct RecordRequest {
 
 struct RecordProgress {
   double seconds = 0;
-  std::uint64_t events = 0;  // events not lost so far
+  std::uint64_t events = 0;  // number of events not lost so far
   std::uint64_t bytes = 0;   // bytes read from ring buffers
   std::uint64_t lost = 0;
   double fullest_buffer = 0;  // filled fraction of the fullest CPU's buffer since the start
@@ -84,7 +84,8 @@ struct RecordOutcome {
   std::string left_instance;
   // true in a PID namespace, where the recorder's events cannot be filtered out
   bool own_events_recorded = false;
-  std::uint64_t missed_events = 0;  // events lost because the BPF program or probe for the event was already running
+  std::uint64_t missed_events = 0;  // number of events lost because the BPF program or probe for the event was already
+                                    // running
   MissedCounts missed_by_function;  // missed events by function, in all tasks
   std::uint64_t not_followed_processes = 0;  // number of processes that were not followed because too many are selected
   std::string call_backend;                  // how calls were recorded, such as "BPF trampolines (fentry, fexit)"
@@ -94,7 +95,8 @@ struct RecordOutcome {
   std::string lost_mappings;                 // text about missing records of mappings
   std::string lost_cgroup_moves;             // text about missed moves to other cgroups
   std::string late_mappings;                 // text about a late start of mapping records
-  std::uint64_t unanswered_build_ids = 0;    // mappings without a build ID because their file's device did not answer
+  std::uint64_t unanswered_build_ids = 0;    // number of mappings without a build ID because their file's device did
+                                             // not answer
   // True if the recorder has too many threads for an event filter, so its threads are excluded by a list of PIDs.
   bool filtered_by_pid_list = false;
 };

@@ -58,7 +58,7 @@ class PerfRings {
   std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
   std::map<unsigned, std::string> failed_;                 // why these CPUs have no ring now
   std::map<unsigned, std::string> gaps_;                   // why these CPUs had no ring for some time
-  // records lost in closed rings, and records that were too short
+  // number of records that were lost in closed rings or were too short
   std::uint64_t lost_ = 0;
 };
 

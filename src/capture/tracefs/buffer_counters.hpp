@@ -10,10 +10,10 @@
 namespace kmt {
 
 struct BufferCounters {
-  std::uint64_t read = 0;    // events that have left the ring buffer
-  std::uint64_t unread = 0;  // events still in the ring buffer
+  std::uint64_t read = 0;    // number of events that have left the ring buffer
+  std::uint64_t unread = 0;  // number of events still in the ring buffer
   std::uint64_t unread_bytes = 0;
-  std::uint64_t lost = 0;       // events overwritten, dropped, or refused because of nesting
+  std::uint64_t lost = 0;       // number of events overwritten, dropped, or refused because of nesting
   std::uint64_t now_ticks = 0;  // time of the instance's clock; clocks in nanoseconds are rounded to microseconds
 
   BufferCounters& operator+=(const BufferCounters& other);  // except times

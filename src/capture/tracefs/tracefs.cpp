@@ -45,8 +45,8 @@ bool remove_folder_when_free(const std::string& path, unsigned patience_seconds)
   }
 }
 
-// Also undoes what the instance has changed for all instances: an option, and probes. If another process uses the
-// instance, these changes stay.
+// Removes an instance as soon as no other process uses it. Also undoes what the instance has changed for all instances:
+// an option, and probes. If another process uses the instance, these changes stay.
 bool remove_when_free(const std::string& path, unsigned patience_seconds) {
   const bool has_set_option = has_set_arguments_option(path);
   if (!remove_folder_when_free(path, patience_seconds)) return false;

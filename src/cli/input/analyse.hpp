@@ -48,8 +48,8 @@ class OpenedTrace {
   const SymbolNames& names() const;  // returns hexadecimal addresses if AnalyseOptions::names is false
   CallerFinder& callers() { return callers_; }
   Source& source() { return *calls_; }
-  // Call it before the main pass. If a request needs the names of caches in advance, this reads the whole trace once
-  // and adds the names to `caches`. Returns false after Ctrl+C.
+  // Reads the whole trace once if a request needs the names of caches in advance, and adds the names to `caches`. Call
+  // it before the main pass. Returns false after Ctrl+C.
   bool read_ahead(std::span<CacheNames* const> caches);
   // True if the part of the trace that was already read has calls.
   bool has_calls() const { return calls_->has_calls(); }

@@ -14,8 +14,8 @@ namespace kmt {
 // origin. With types of another kernel, the output would show wrong arguments. Prints nothing if `file` is empty.
 void say_whose_types(const std::string& file, const TraceInfo& info, const CallTypeSource& types);
 
-// Call it once, after the end of the trace. Adds notes about missing names and types, about functions that the kernel
-// refused to trace, and about functions that were never called.
+// Returns the result about calls. Adds notes about missing names and types, about functions that the kernel refused to
+// trace, and about functions that were never called. Call it once, after the end of the trace.
 CallGraphResult take_calls(CallGraph& graph, const OpenedTrace& trace, const CallTypeSource& types);
 
 }  // namespace kmt

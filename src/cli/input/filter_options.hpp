@@ -27,7 +27,7 @@ void add_filter_options(Command& command, FilterOptions& options);
 // selected things in the help text, for example "events".
 void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what);
 
-// Throws Error if an option has an invalid value.
+// Returns the filter that the options select. Throws Error if an option has an invalid value.
 ReportFilter filter_of(const FilterOptions& options);
 
 // The paragraph of the help text that explains which events are counted.

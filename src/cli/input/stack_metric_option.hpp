@@ -19,7 +19,7 @@ inline void add_metric_option(Command& command, std::string& metric, const std::
   command.option("--metric", &metric, "METRIC", text);
 }
 
-// Throws Error if no metric has this name.
+// Returns the metric with this name. Throws Error if there is no such metric.
 inline StackMetric metric_named(const std::string& name) {
   std::vector<std::string> names;
   for (const StackMetricInfo& info : stack_metrics()) {

@@ -13,7 +13,7 @@ inline constexpr const char* kEvidenceFile = "evidence.json";
 // Returns the evidence, except the trace, which is in another file. Takes only those parts of `result` that are known
 // before any verdict.
 std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence);
-// Throws Error if the file was not written by json_evidence().
+// Reads a file that json_evidence() has written. Throws Error if the file is not such a file.
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence);
 
 }  // namespace kmt

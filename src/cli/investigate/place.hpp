@@ -30,7 +30,7 @@ class InvestigationPlace {
   // Creates the folder. Removes the files of an earlier investigation, and reports this on stderr. If only a page is
   // written, make() may create a temporary folder, which the destructor removes. Throws Error.
   void make();
-  // Call it after all files are written.
+  // Marks the files as complete. Call it after all files are written.
   void finish();
 
   const std::string& folder() const { return folder_; }

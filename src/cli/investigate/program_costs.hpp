@@ -16,11 +16,12 @@ class ProgramCosts {
   // `seconds` is the duration of the whole investigation.
   explicit ProgramCosts(double seconds) : all_seconds_(seconds) {}
 
-  // Call it several times per second. `now` is the time in seconds since the start of the investigation.
+  // Measures the cost of the programs. Call it several times per second. `now` is the time in seconds since the start
+  // of the investigation.
   void measure(double now, const InvestigationSamples& samples);
-  // Call it when the programs are replaced.
+  // stops the measurement; call it when the programs are replaced
   void pause() { clock_.reset(); }
-  // Call it after the programs have ended.
+  // Ends the measurement. Call it after the programs have ended.
   void end() {
     clock_.reset();
     per_s_ = 0;

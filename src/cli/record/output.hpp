@@ -29,7 +29,7 @@ class Reserve {
 
 class RecordOutput {
  public:
-  // Throws Error if options conflict.
+  // Prepares the output. Throws Error if options conflict.
   RecordOutput(const RecordOptions& options, const RecordRequest& request);
 
   // Returns the sink for pages or records. Returns nullptr if the recorder must keep them until the end. Throws Error.

@@ -31,7 +31,8 @@ std::string list_of(const std::vector<const Column<Row>*>& columns) {
   return text;
 }
 
-// Throws Error if no column has this name. The hint of the error has the most similar name.
+// Returns the column with this name. Throws Error if there is no such column. The hint of the error has the most
+// similar name.
 template <typename Row>
 const Column<Row>& column_named(const std::vector<const Column<Row>*>& columns, std::string_view key,
                                 std::string_view missing = "Unknown column") {

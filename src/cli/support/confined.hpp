@@ -11,15 +11,16 @@
 
 namespace kmt {
 
-// Call it with the parsed command before the command runs.
+// Confines this process to what a command needs. Call it with the parsed command before the command runs.
 void confine_command(const Command& command);
 
-// Call it for a command that can also watch the kernel, but now only reads files. Call it before a file is opened.
-// Empty outputs are ignored. The command may write any file in `written_folders`.
+// Confines a command that can also watch the kernel, but now only reads files. Call it before a file is opened. Empty
+// outputs are ignored. The command may write any file in `written_folders`.
 void confine_reading(const Command& command, const std::vector<std::string>& outputs,
                      const std::vector<std::string>& written_folders = {});
 
-// Call it in a command that watches the kernel, when nothing more needs to be loaded or mounted.
+// Drops the rights that a command needs only at the start. Call it in a command that watches the kernel, when nothing
+// more needs to be loaded or mounted.
 void keep_watching();
 
 }  // namespace kmt

@@ -337,7 +337,7 @@ int top(const TopArguments& options) {
   screen.reset();
   const int status = run.say_end();
   if (!frames_only) return status;
-  // Also prints the data that came after the last complete interval.
+  // also prints the data that came after the last complete interval
   watch.turn(true);
   print_frame();
   return status;

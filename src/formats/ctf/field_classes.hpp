@@ -18,7 +18,7 @@ struct PutFieldClass {
 };
 using FieldClassRef = std::unique_ptr<bt_field_class, PutFieldClass>;
 
-// Elements of an array that are kept, and bytes of a text. Records have at most 4000 bytes.
+// Maximum number of elements of an array, or bytes of a text, that are kept. Records have at most 4000 bytes.
 constexpr std::uint64_t kMostKept = 4096;
 
 // Makes the field class of a field whose `is_kept` is true.

@@ -41,7 +41,7 @@ struct Folders {
 
 // True if a metadata file in or below the path starts like CTF, or is too short to be valid. Never throws.
 bool is_ctf(const std::string& path);
-// Throws Error if the path has no trace, or the metadata is incomplete.
+// Finds the folders of CTF traces in a path. Throws Error if the path has no trace, or the metadata is incomplete.
 Folders find_folders(const std::string& path);
 
 }  // namespace kmt::ctf

@@ -21,7 +21,7 @@ namespace {
 constexpr unsigned kMostDepth = 32;
 // All events of lttng-modules 2.13 have about 12,000 members.
 constexpr std::size_t kMostNodes = 65536;
-// Members of a structure; limited because libbabeltrace2 compares the name of each new member with all others.
+// Maximum number of members of a structure. libbabeltrace2 compares the name of each new member with all others.
 constexpr std::size_t kMostInStructure = 2048;
 constexpr std::uint64_t kMostBits = 1u << 16;  // maximum length of a bit array, in bits
 constexpr std::uint64_t kMostAlignment = 1u << 16;

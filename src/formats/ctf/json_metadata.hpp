@@ -20,7 +20,7 @@ struct JsonClock {
   std::string name, description;
   std::uint64_t frequency = 0;
   std::int64_t offset_seconds = 0;
-  std::uint64_t offset_cycles = 0;  // less than the frequency
+  std::uint64_t offset_cycles = 0;  // offset of the clock in cycles, less than the frequency
   std::uint64_t precision = 0;
   bool is_unix_epoch = false;
 };
@@ -56,7 +56,8 @@ struct JsonMetadataStart {
 // Reads the data by which the folders of one trace are grouped. Never throws.
 JsonMetadataStart start_of_json_metadata(Bytes file);
 
-// Throws Error with the number of the fragment and its offset if the metadata is incomplete or contradictory.
+// Parses the metadata of CTF 2. Throws Error with the number of the fragment and its offset if the metadata is
+// incomplete or contradictory.
 JsonMetadata parse_json_metadata(Bytes file);
 
 }  // namespace kmt::ctf

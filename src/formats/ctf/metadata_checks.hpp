@@ -12,7 +12,7 @@ namespace kmt::ctf {
 
 constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // stored in the byte order of the trace
 
-constexpr std::size_t kPacketHeaderBytes = 37;  // CTF 1.8.3, 7.1
+constexpr std::size_t kPacketHeaderBytes = 37;  // size of a packet header in bytes (CTF 1.8.3, 7.1)
 
 // Returns the byte order of metadata in packets; empty if the file has no packets.
 std::optional<ByteOrder> order_of_metadata(Bytes file);

@@ -45,7 +45,7 @@ class RecordBuilder {
 
   // Adds the event classes of a trace. Repeated calls for a trace have no effect.
   void add(const bt_trace_class* traces);
-  // Call this after the last add(). Classes that cannot be described become findings.
+  // Completes the descriptions. Classes that cannot be described become findings. Call this after the last add().
   void finish(Findings& findings);
 
   const std::vector<FormatText>& texts() const { return texts_; }

@@ -8,8 +8,8 @@ namespace kmt {
 
 namespace {
 
-// Events of one context are nested only if an event occurs while the kernel captures the stack of another. If more
-// events wait, they have no stacks.
+// Maximum number of waiting events of one context. They are nested only if an event occurs while the kernel captures
+// the stack of another. If more events wait, they have no stacks.
 constexpr std::size_t kMostNested = 4;
 // One event and one more for each kind of interrupt. This limit applies until the first stack is found, because most
 // traces have no stacks.

@@ -29,7 +29,7 @@ class SnapshotWriter {
   std::vector<std::uint8_t> base_;  // the last full snapshot
   std::size_t base_stored_ = 0;     // stored size of the last full snapshot, in bytes
   std::uint16_t number_ = 0;        // stream number of the last full snapshot; patches have the same number
-  std::size_t patches_ = 0;         // patches since the last full snapshot
+  std::size_t patches_ = 0;         // number of patches since the last full snapshot
 };
 
 void write_snapshot(const std::string& path, const StateSample& sample, const KernelDescription& kernel);

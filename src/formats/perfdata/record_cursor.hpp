@@ -31,8 +31,8 @@ class RecordCursor {
   RecordCursor(Bytes file, std::uint64_t begin, std::uint64_t end, ByteOrder order, bool unpack, Findings& findings);
 
   bool next(Record& record);
-  // Call this if the last record has impossible values. If it was compressed, the rest of its stream is ignored and
-  // reported.
+  // Drops and reports the rest of the compressed stream, if the last record was compressed. Call this if that record
+  // has impossible values.
   void distrust(const Record& record, const char* what);
   // Returns the current position in the file.
   std::uint64_t position() const { return position_; }

@@ -18,7 +18,7 @@ class RoundLimit {
  public:
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
-  // Call this for each kernel record that has a time, in file order.
+  // Notes the time of a kernel record. Call this for each kernel record that has a time, in file order.
   void note(std::uint64_t time_ns) {
     latest_ns_ = none_held_ ? time_ns : std::max(latest_ns_, time_ns);
     none_held_ = false;

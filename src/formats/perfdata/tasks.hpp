@@ -34,7 +34,7 @@ TaskChange read_task_change(const Record& record, ByteOrder order);
 // Returns how the process' memory changes, or nothing if it does not.
 std::optional<SpaceChange> space_change(const TaskChange& change);
 
-// Call this in order of time.
+// Adds a change of a task. Call this in order of time.
 void learn(const TaskChange& change, TraceInfo& info);
 
 }  // namespace kmt::perfdata

@@ -22,7 +22,7 @@ class Unpacker {
   // Appends the next bytes to `out`, at most 256 KiB. Returns false at the end of the piece. Throws Error if the data
   // is damaged. Later pieces are then useless until a new stream starts.
   bool unpack(std::vector<std::uint8_t>& out);
-  // Call this if the next piece starts a stream.
+  // Drops the state of the stream. Call this if the next piece starts a new stream.
   void restart();
 
  private:

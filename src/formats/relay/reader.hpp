@@ -12,7 +12,8 @@ namespace kmt::relay {
 // True if the bytes are records of a known layout.
 bool is_relay(Bytes bytes);
 
-// Throws Error if OpenOptions::abi is not a layout. If the option is empty, throws Error if no layout fits.
+// Opens relay files. Throws Error if OpenOptions::abi is not a layout. If the option is empty, throws Error if no
+// layout fits.
 std::unique_ptr<Source> open(Capture capture, const OpenOptions& options);
 
 }  // namespace kmt::relay

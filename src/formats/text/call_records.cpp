@@ -68,8 +68,8 @@ void CallRecordFormat::encode_entry(const CallLine& call, std::uint64_t function
   }
 }
 
-// Only a call with a printed result has the field `retval`. `calltime` and `rettime` state the duration; the record's
-// own time states when the call ended.
+// Encodes the exit of a call. Only a call with a printed result has the field `retval`. `calltime` and `rettime` state
+// the duration; the record's own time states when the call ended.
 void CallRecordFormat::encode_exit(const CallLine& call, std::uint64_t function,
                                    std::vector<std::uint8_t>& record) const {
   const auto result = printed_number(call.return_value);

@@ -23,13 +23,13 @@ bool is_hidden(std::string_view pointer) {
 }
 
 std::optional<std::uint64_t> parse_pointer(std::string_view pointer) {
-  constexpr std::size_t kShortDecimal = 10;  // digits of a decimal kernel address on 32-bit kernels
+  constexpr std::size_t kShortDecimal = 10;  // number of digits of a decimal kernel address on 32-bit kernels
   const bool is_decimal = (pointer.size() > kLong || pointer.size() == kShortDecimal) &&
                           pointer.find_first_not_of("0123456789") == std::string_view::npos;
   return is_decimal ? parse_number<std::uint64_t>(pointer) : parse_hexadecimal(pointer);
 }
 
-// Only a pointer without 0x shows the width, because then %p has printed all digits.
+// Learns the width of pointers. Only a pointer without 0x shows the width, because then %p has printed all digits.
 void PointerCounts::add_width(std::string_view padded) {
   if (trim(padded).starts_with("0x")) return;
   if (padded.size() == kLong) is_long_ = true;

@@ -23,7 +23,7 @@ class PointerCounts {
  public:
   // Counts a pointer. `padded` is the value and all blanks before it.
   void add(std::string_view padded);
-  // Only learns the width of pointers.
+  // Learns the width of pointers, and nothing else.
   void add_width(std::string_view padded);
   void add_address(std::uint64_t address) { is_long_ = is_long_ || address > 0xFFFFFFFF; }
 

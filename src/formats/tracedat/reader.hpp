@@ -10,7 +10,7 @@
 
 namespace kmt::tracedat {
 
-// Throws Error if the header is unreadable or the requested buffer is missing.
+// Opens a trace.dat. Throws Error if the header is unreadable or the requested buffer is missing.
 std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options);
 
 }  // namespace kmt::tracedat

@@ -78,11 +78,12 @@ struct GraphStep {
 struct GraphFunction {
   std::uint64_t address = 0;
   std::string name;               // function name without an offset
-  std::uint64_t calls = 0;        // calls whose start is in the trace
-  std::uint64_t selected = 0;     // calls that match all filters, including those that --limit leaves out
-  std::uint64_t cut_off = 0;      // calls whose start or end is not in the trace, so that their duration is unknown
-  std::uint64_t lost_events = 0;  // calls during which events were lost
-  std::uint64_t timed = 0;        // calls with a known duration; if 0, the next three members are unknown
+  std::uint64_t calls = 0;        // number of calls whose start is in the trace
+  std::uint64_t selected = 0;     // number of calls that match all filters, including those that --limit leaves out
+  std::uint64_t cut_off = 0;      // number of calls whose start or end is not in the trace, so that their duration is
+                                  // unknown
+  std::uint64_t lost_events = 0;  // number of calls during which events were lost
+  std::uint64_t timed = 0;        // number of calls with a known duration; if 0, the next three members are unknown
   std::uint64_t total_ns = 0;
   std::uint64_t self_ns = 0;  // time without traced callees and interrupts
   std::uint64_t longest_ns = 0;

@@ -30,7 +30,7 @@ struct FleetSummary {
   std::uint64_t hosts = 0;
   std::vector<std::string> kernels;
   std::uint64_t recorded_ns = 0;  // recorded time within the selected time, summed over all traces
-  // Events of whole traces, even if only a part of the time is selected; this applies to lost_events too.
+  // Number of events of whole traces, even if only a part of the time is selected; this applies to lost_events too.
   std::uint64_t events = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t may_lack_frees = 0;  // number of traces in which memory that looks live at the end may have been freed
@@ -67,7 +67,7 @@ struct FleetLeakRow {
   std::vector<std::string> keys;
   std::string name;
   std::uint64_t hosts = 0;
-  std::uint64_t growing_hosts = 0;  // hosts with at least one trace in which the group grew
+  std::uint64_t growing_hosts = 0;  // number of hosts with at least one trace in which the group grew
   std::uint64_t traces = 0;
   std::uint64_t growing_traces = 0;
   std::int64_t live_allocations = 0;

@@ -263,7 +263,7 @@ struct Judgement {
   double seen_until_seconds = 0;  // end of these samples or this recording, since the start of the observation
   double covered_seconds = 0;     // time covered by samples or the recording, without the gap between them
   bool sampled = false;           // true: allocations were sampled
-  // Growth in bytes per second that is nearly always found in this time; slower growth may be missed.
+  // Growth in bytes per second that is nearly always found in the observed time; slower growth may be missed.
   double visible_bytes_per_s = 0;
   bool saw_caches = false;  // true: slabinfo was read often enough for trends
 

@@ -100,7 +100,8 @@ struct LeakCause {
   LeakSource source;  // without a name if the processes are unknown; `bytes` are those of the groups
   std::size_t groups = 0;
   double bytes_per_s = 0;  // sum over all groups
-  // Indexes of the group that grows fastest: in LeaksResult::tables, and in the rows of this table.
+  // Index of the fastest growing group's table in LeaksResult::tables, and index of the group in the rows of this
+  // table.
   std::size_t table = 0;
   std::size_t row = 0;
 };
@@ -109,7 +110,7 @@ struct LeakTable {
   Allocator allocator = Allocator::slab;
   bool whole = false;             // true: one row for the whole allocator, because no key of the report applies to it
   std::vector<LeakRow> rows;      // groups with live allocations, unsorted
-  std::uint64_t older_frees = 0;  // frees of objects allocated before the trace
+  std::uint64_t older_frees = 0;  // number of frees of objects allocated before the trace
 };
 
 struct LeaksResult {

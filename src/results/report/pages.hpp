@@ -93,7 +93,8 @@ struct PagesResult {
   std::vector<PageTypeRow> types;          // sorted by order, then by migrate type
   std::vector<PageFallbackRow> fallbacks;  // sorted by migrate_type, then by `from`
   std::vector<PageFailureRow> failures;    // most frequent first
-  unsigned pageblock_order = 0;            // fallbacks to blocks below this order cause fragmentation
+  unsigned pageblock_order = 0;            // order of a page block (2^order pages); fallbacks to blocks below this
+                                           // order cause fragmentation
   // True: the trace does not contain the order, so the order of the architecture's huge pages is assumed.
   bool pageblock_order_assumed = false;
   std::optional<unsigned> nodes;  // number of NUMA nodes with CPUs; empty: the trace does not contain it

@@ -119,7 +119,7 @@ struct ReportResult {
   TraceSummary trace;
   Activity activity;
   std::vector<std::pair<std::string, std::uint64_t>> events;  // pairs of event name and count, most frequent first
-  std::uint64_t calls = 0;                                    // calls of kernel functions
+  std::uint64_t calls = 0;                                    // number of calls of kernel functions
   SlabTotals slab;
   PageTotals pages;
   AllocatorTotals percpu;

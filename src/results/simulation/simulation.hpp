@@ -141,7 +141,7 @@ inline std::uint64_t sum_of_objects(const std::vector<UnseenFrees>& caches) {
 struct SimulationResult {
   TraceSummary trace;
   Findings findings;
-  std::vector<std::uint64_t> classes;  // sizes of the kmalloc caches that the recorded kernel has by the model
+  std::vector<std::uint64_t> classes;  // sizes of the kmalloc caches that the model assumes in the recorded kernel
   std::string least_class_from;        // how the smallest class is known: "the architecture", "slabinfo", "the trace"
   bool kernel_known = true;            // false: the kernel's version is unknown, and Linux 6.1 is assumed
   bool cgroup_caches = false;

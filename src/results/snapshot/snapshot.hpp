@@ -42,7 +42,8 @@ struct SlabCacheUse {
   std::uint64_t tails = 0;           // unused bytes at the ends of slabs
   std::uint64_t active_objects = 0;
   std::uint64_t objects = 0;
-  std::uint64_t object_bytes = 0;  // includes padding; 0: the numbers of objects and slabs are unknown
+  std::uint64_t object_bytes = 0;  // size of an object in bytes, including padding; 0: the numbers of objects and slabs
+                                   // are unknown
   std::uint64_t slabs = 0;
   const SlabAttributes* attributes = nullptr;  // points into the SnapshotResult of this cache; null: unknown
 

@@ -57,7 +57,7 @@ class CallerFinder {
   // Returns the index of the first address whose function is not hidden. The innermost address is first. If all
   // functions are hidden, returns the size of the stack.
   std::size_t caller(std::span<const std::uint64_t> stack);
-  // Call this when symbols have changed, so that all addresses are looked up again.
+  // looks up all addresses again; call this when symbols have changed
   void names_changed() { hidden_.clear(); }
 
  private:

@@ -63,15 +63,16 @@ struct HeapSite {
 
 // Numbers of samples and events that were lost since the start.
 struct HeapLosses {
-  std::uint64_t samples = 0;  // samples lost because the ring buffer was full
-  // Ends of samples, lost because the ring buffer was full or the kernel's table of samples was busy.
+  std::uint64_t samples = 0;  // number of samples lost because the ring buffer was full
+  // Number of ends of samples that were lost because the ring buffer was full or the kernel's table of samples was
+  // busy.
   std::uint64_t ends = 0;
-  // Samples whose end will not be seen, because too many samples are live or the table was busy.
+  // Number of samples whose end will not be seen, because too many samples are live or the table was busy.
   std::uint64_t unfollowed = 0;
   std::uint64_t no_stack = 0;
-  std::uint64_t sites = 0;       // events that did not fit into the tables of HeapSite sums
+  std::uint64_t sites = 0;       // number of events that did not fit into the tables of HeapSite sums
   std::uint64_t site_bytes = 0;  // bytes of the events in `sites`
-  std::uint64_t missed = 0;      // allocations skipped because the same event was being handled on this CPU
+  std::uint64_t missed = 0;      // number of allocations skipped because the same event was being handled on this CPU
   std::uint64_t missed_frees = 0;
   std::uint64_t not_followed_processes = 0;
 };

@@ -46,13 +46,13 @@ class RecordReaders {
   struct Counts {
     std::uint64_t records = 0;
     std::uint64_t bytes = 0;  // bytes of entries
-    std::uint64_t lost = 0;   // events lost because rings were full
+    std::uint64_t lost = 0;   // number of events lost because rings were full
   };
   Counts counts(std::size_t index) const;                                                       // counts of one CPU
   std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }  // after finish()
   double fullest() const { return fullest_; }
 
-  // Call it after the programs are detached. Reads the remaining entries and ends the threads. If writing has failed,
+  // Reads the remaining entries and ends the threads. Call it after the programs are detached. If writing has failed,
   // `error` receives the message.
   void finish(std::string& error);
 

@@ -19,8 +19,8 @@ struct EventCount {
   std::uint64_t failed = 0;
   std::uint64_t requested = 0;  // requested bytes, without those of failed allocations
   std::uint64_t allocated = 0;
-  // Events that interrupted their own program. They are not included in `events`. They are counted for all processes,
-  // regardless of the selection.
+  // Number of events that interrupted their own program. They are not included in `events`. They are counted for all
+  // processes, regardless of the selection.
   std::uint64_t missed = 0;
 };
 

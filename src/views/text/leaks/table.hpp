@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// Empty if `extent` shows no group of the table.
+// Returns the table as text. Empty if `extent` shows no group of the table.
 std::string leak_table(const LeakTable& leaks, const LeaksResult& result, const LeaksOptions& options,
                        const LeaksExtent& extent, const TextStyle& style);
 

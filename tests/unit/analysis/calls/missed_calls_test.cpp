@@ -16,7 +16,7 @@ class OneName : public SymbolNames {
   std::string name(std::uint64_t) const override { return "vfs_read"; }
 };
 
-// Calls of one function that start at these times and last for this duration.
+// Returns calls of one function that start at these times and last for this duration.
 CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& begins, std::uint64_t duration_ns) {
   TraceInfo info;
   info.recording.notes["missed"] = missed;
