@@ -13,7 +13,7 @@ fail() { echo "install_test: $*" >&2; exit 1; }
 DESTDIR=$place cmake --install "$build" >/dev/null
 root=$place$(sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' "$build/CMakeCache.txt")
 
-# The program, also under its names of 2008.
+# The program starts under its current name and under the names that it had in 2008.
 for name in kmemtrace kmemtraced kmemtrace_check kmemtrace-check kmemtrace-report; do
   "$root/bin/$name" --help >/dev/null || fail "$name does not run"
 done
@@ -47,7 +47,7 @@ if [[ -e /etc/debian_version ]]; then
     fail "debian/libkmemtrace0.1.symbols names others than the library: $(cat "$place/symbols")"
 fi
 
-# Files for shells and systemd.
+# Checks the files for shells and systemd.
 bash -n "$root/share/bash-completion/completions/kmemtrace"
 # Pairs of a LINE and its expected completions: commands, options, the values of an option, an argument, and the names
 # of 2008.

@@ -62,7 +62,7 @@ run stat kmemtrace stat --json -- sh /tmp/workload
 run top kmemtrace top --json --interval 500ms --limit 1000 -- sh /tmp/workload
 run top-batch kmemtrace top --batch --raw --interval 100ms --limit 0 -- sh /tmp/workload
 run profile kmemtrace profile --json --rate 4K -- sh /tmp/workload
-# As the systemd units start the program: with their capabilities, as an unprivileged user.
+# Starts the program like the systemd units do: with their capabilities, and as an unprivileged user.
 capabilities=$(sed -n 's/^AmbientCapabilities=//p' /unit | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 # shellcheck disable=SC3045 # LimitMEMLOCK; busybox has it
 ulimit -l unlimited

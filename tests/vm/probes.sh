@@ -35,7 +35,7 @@ record probes.dat 40
 record stacks.kmt 40 --stacks
 record none.kmt 40 --no-probes
 
-# Ctrl+C
+# SIGINT, as sent by Ctrl+C: the recorder removes the probes.
 kmemtrace record -o interrupted.kmt >/dev/null 2>said &
 sleep 3
 grep -c kmemtrace $tracing/kprobe_events >probes-while-recording

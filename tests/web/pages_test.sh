@@ -92,7 +92,7 @@ printf '            bash-1977    [000] .....  1000.000001: sched_process_fork: c
 mkdir -p found
 "$NODE" "$here/made_findings.mjs" >found/evidence.json
 "$kmemtrace" investigate --from found -o found.html >/dev/null || [[ $? == 1 ]]
-# The same report with a recording, and with copies of the kernel's files from the start and the end of the time.
+# Writes the same report with a recording, and with copies of the kernel's files from the start and the end of the time.
 mkdir -p recorded
 "$NODE" "$here/made_findings.mjs" 10 >recorded/evidence.json
 cp "$data/amd64-stacks/trace.dat" recorded/trace.dat

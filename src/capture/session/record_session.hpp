@@ -23,9 +23,9 @@ namespace kmt {
 class RecordBackend {
  public:
   struct Traits {
-    std::string clock;  // the trace's
-    // true for ftrace, which selects the tasks of a cgroup by their IDs; it records moves between cgroups only for
-    // selected tasks
+    std::string clock;  // name of the trace's clock
+    // true for ftrace, which selects the tasks of a cgroup by their IDs, and records moves between cgroups only for
+    // these tasks
     bool selects_cgroups_by_task = false;
     bool saves_task_names = false;  // the kernel keeps names of tasks that have ended
   };

@@ -40,7 +40,7 @@ struct kmt_site {
   unsigned int context;
   unsigned long long cgroup;        /* like `process` */
   char comm[KMT_COMM_BYTES];        /* process of the first event */
-  char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
+  char cache[KMT_CACHE_NAME_BYTES]; /* name of the cache; empty if the event lacks it */
   unsigned long long events;        /* including failed events */
   unsigned long long failed;
   unsigned long long requested; /* bytes */
@@ -62,7 +62,7 @@ struct kmt_sample {
   unsigned char followed; /* true if the end of the object will be reported */
   unsigned int frames;
   char comm[KMT_COMM_BYTES];        /* process */
-  char cache[KMT_CACHE_NAME_BYTES]; /* empty if not in the event */
+  char cache[KMT_CACHE_NAME_BYTES]; /* name of the cache; empty if the event lacks it */
   unsigned long long stack[KMT_STACK_FRAMES];
 };
 
