@@ -14,7 +14,7 @@ namespace kmt {
 // The fields of a record that are not in the line of its text.
 struct RecordFields {
   std::optional<std::uint64_t> wall_ns;
-  bool has_zone = true;  // as in LogMessage
+  bool has_zone = true;  // the same value as LogMessage::has_zone
   std::optional<std::uint64_t> boot_ns;
   std::string caller;
   std::string host;

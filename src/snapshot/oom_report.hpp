@@ -39,7 +39,7 @@ struct OomReport {
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;
-  bool has_zone = true;  // as in LogMessage
+  bool has_zone = true;  // the same value as LogMessage::has_zone
   std::string release;
   std::string host;
 

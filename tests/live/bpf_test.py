@@ -342,7 +342,7 @@ class Bpf(LiveTest):
         done = subprocess.run(['bpftool', 'prog', 'show'], stdout=subprocess.PIPE, encoding='utf-8', check=True)
         return re.findall(r'name take_\w+', done.stdout)
 
-    def test_refused(self):
+    def test_refused_combinations_of_options(self):
         for arguments in (['-o', self.path('trace.dat')], ['--filter', 'kmem:kmalloc:bytes_req > 1'], ['--clock', 'global'],
                           ['--boot']):
             messages = self.record('--backend', 'bpf', *arguments, exit_code=2)

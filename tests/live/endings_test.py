@@ -145,7 +145,7 @@ class Endings(LiveTest):
         self.assert_nothing_left(process.pid)
         events_of(self.trace)
 
-    def test_duration(self):
+    def test_duration_ends_the_recording(self):
         self.load(pause=0.02)
         begin = time.monotonic()
         self.record('--duration', '700ms', '-e', 'kmem:kmalloc')
@@ -242,7 +242,7 @@ class EndingsOfTraceDat(LiveTest):
     test_kill_leaves_no_instance = Endings.test_kill_leaves_no_instance
     children_of = staticmethod(Endings.children_of)
     test_repeated_signals_keep_the_trace = Endings.test_repeated_signals_keep_the_trace
-    test_duration = Endings.test_duration
+    test_duration_ends_the_recording = Endings.test_duration_ends_the_recording
     test_existing_trace_survives_a_failure = Endings.test_existing_trace_survives_a_failure
 
     def test_full_disk(self):

@@ -23,7 +23,7 @@ def keys(text):
 
 
 class Samples(LiveTest):
-    def test_interval(self):
+    def test_interval_of_samples_is_kept(self):
         self.load(pause=0.02)
         begun = time.time()
         self.record('--sample-interval', '100ms', '--duration', '1s', '-e', 'kmem:kmalloc')

@@ -194,7 +194,7 @@ class Snapshot(unittest.TestCase):
             return [ring]
         self.assert_taken(take, 64 * MIB)
 
-    def test_pipes(self):
+    def test_pipes_are_found(self):
         def take():
             ends = []
             for _ in range(32):

@@ -45,7 +45,7 @@ class Trigger(LiveTest):
                 memory[at] = 1
         self.assertIn('pgfault is ', self.end_of(process))
 
-    def test_limits(self):
+    def test_limits_that_already_hold_are_refused(self):
         for condition in ('MemFree<1000G', 'MemFree>1k'):
             messages = self.record('--trigger', condition, '-e', 'kmem:kmalloc', exit_code=2)
             self.assertIn('is already true: MemFree is ', messages)

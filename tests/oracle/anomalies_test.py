@@ -43,22 +43,22 @@ class Case(unittest.TestCase):
 
 
 class Sites(Case):
-    def test_real(self):
+    def test_real_traces(self):
         for name in REAL:
             with self.subTest(name):
                 self.check(real(name))
                 self.assertEqual(said_by(real(name).path), said_by(real(name).kmt))
 
-    def test_planted(self):
+    def test_planted_mistakes(self):
         for name, make in PLANTED.items():
             with self.subTest(name):
                 self.check(make())
                 self.assertEqual(said_by(make().path), said_by(make().kmt))
 
-    def test_many(self):
+    def test_many_events(self):
         self.check(planted('amd64', 10, 50_000))
 
-    def test_threads(self):
+    def test_threads_do_not_change_the_report(self):
         path = planted('amd64', 10, 50_000).path
         texts = [run('report', '--json', '--threads', count, path).stdout for count in ('1', '2')]
         self.assertEqual(texts[0], texts[1])
@@ -91,12 +91,12 @@ class Plan(Case):
                                    if (sites & set(key[1:3]) or key[1:3] == (None, None)) and
                                    key[0] != 'pages_freed_twice'})
 
-    def test_report(self):
+    def test_report_has_the_planted_mistakes(self):
         for name, make in PLANTED.items():
             with self.subTest(name):
                 self.check_plan(said_by(make().path)[0], make())
 
-    def test_oracle(self):
+    def test_oracle_finds_the_planted_mistakes(self):
         for name, make in PLANTED.items():
             with self.subTest(name):
                 self.check_plan(groups_oracle.anomaly_sites(make().history.anomalies), make())

@@ -178,7 +178,7 @@ class Decoded(Case):
 class Index(Case):
     """The entries of the index must match the chunks."""
 
-    def test_entries(self):
+    def test_entries_match_the_chunks(self):
         for name in TRACES:
             with self.subTest(name):
                 file = kmt_decoder.read(self.convert(self.original(name), 'x.kmt'))
@@ -266,7 +266,7 @@ class Instances(Case):
             out.write(tracedat.to_v7(trace)[0])
         return self.path('split.dat')
 
-    def test_kept(self):
+    def test_kept_ring_buffers_have_the_same_report(self):
         path = self.split()
         small = self.convert(path, 'x.kmt')
         self.assertEqual(['', '', 'second', 'second'],

@@ -174,7 +174,7 @@ class RealWriter(Case):
     """The sink.ctf.fs of babeltrace2 writes the trace again, with different compact headers, native byte order and
     no extra data."""
 
-    def test_totals(self):
+    def test_totals_stay_equal(self):
         for name in ('amd64/trace.dat', 'i386/trace.dat', 's390x/trace.dat', 's390x/trace.lost.dat'):
             with self.subTest(name):
                 path = self.convert(data(name), name.replace('/', '-') + '.ctf')
@@ -226,7 +226,7 @@ class RealLttng(Case):
         self.assertEqual(said(data(name))['slab'], said(self.convert(data(name), 'x.kmt'))['slab'])
         return discarded
 
-    def test_complete(self):
+    def test_complete_recording(self):
         self.assertEqual(0, self.check('amd64/lttng', 7000))
 
     def test_discarded_events(self):

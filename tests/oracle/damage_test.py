@@ -285,7 +285,7 @@ class HugeNumbers(Damaged):
         self.patched(contents, marks['table'], 'QQ', 0xffffffffffffffff, 0xffffffffffffffff)
         self.patched(contents, marks['table'] + 8, 'Q', 1 << 63)
 
-    def test_chunks(self):
+    def test_chunks_of_version_7(self):
         contents, marks = tracedat.to_v7(self.sound.trace, 'zlib')
         self.patched(contents, marks['cpu0'], 'I', 0xffffffff)
         self.patched(contents, marks['cpu0'] + 4, 'I', 0xffffffff)

@@ -65,7 +65,7 @@ class Events(Case):
                 self.assertEqual(began[row['allocation']]['address'], row['address'])
                 self.assertEqual(began[row['allocation']]['time_ns'] + row['lifetime_ns'], row['time_ns'])
 
-    def test_all(self):
+    def test_all_traces(self):
         self.of_all(self.check)
 
     def test_formulas(self):
@@ -224,7 +224,7 @@ class Sqlite(Case):
                connection.execute('SELECT allocator, from_ns, to_ns, matched_frees FROM lifetimes')}
         self.assertEqual(want, got)
 
-    def test_all(self):
+    def test_all_traces(self):
         self.of_all(self.check)
 
     def test_a_part(self):
@@ -379,7 +379,7 @@ class Pprof(Case):
                 with self.subTest(os.path.basename(path) + ' ' + name):
                     self.assertEqual(want, {key: value for key, value in sums[name].items() if value})
 
-    def test_top(self):
+    def test_top_rows_of_pprof_agree(self):
         path = data('amd64-stacks/trace.dat')
         told = told_of(path)
         file = export_file(path, 'pprof')
@@ -391,7 +391,7 @@ class Pprof(Case):
 
 
 class Writing(Case):
-    def test_refused(self):
+    def test_refused_arguments(self):
         path = place('own.dat')
         shutil.copy(data('amd64-stacks/trace.dat'), path)
         for arguments, word in (((path, '--to', 'csv', '-o', path), 'not CSV'),

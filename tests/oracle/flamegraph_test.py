@@ -59,7 +59,7 @@ class Flamegraph(Case):
         roots = {name: self.value(title) for name, title, _, y, _, _ in frames if name.startswith('[')}
         self.assertEqual({f'[{allocator}]': value for allocator, value in want.items()}, roots)
 
-    def test_all(self):
+    def test_all_traces(self):
         self.of_all(self.check)
 
     def test_every_frame_is_drawn(self):

@@ -203,7 +203,7 @@ class CurrentEngine(Case):
                     told = [json.dumps(rounded(fleet(url, *question)), sort_keys=True) for url in (old, self.url)]
                     self.assertEqual(*told)
 
-    def test_again(self):
+    def test_again_loading_a_trace_is_refused(self):
         path, began = HOSTS['web1']
         self.assertIn('already loaded', load(self.url, path, 'web1', began))
 

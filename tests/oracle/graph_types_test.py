@@ -103,7 +103,7 @@ class GraphTypes(unittest.TestCase):
         self.assertRegex(done.stderr, r'\Anote: it is unknown whether the types in .*\n\Z')
         return re.findall(r'0\.050 us    \|  (.*)', done.stdout)
 
-    def test_text(self):
+    def test_text_of_the_calls(self):
         self.assertEqual(list(TEXTS), self.calls())
         kmt = os.path.join(FOLDER.name, 'typed.kmt')
         self.assertEqual(0, run('convert', self.path, kmt).returncode)

@@ -63,7 +63,7 @@ class Case(unittest.TestCase):
 
 
 class RealTraces(Case):
-    def test_all(self):
+    def test_all_keys(self):
         for name in REAL:
             with self.subTest(name):
                 self.check_all(real(name))
@@ -94,7 +94,7 @@ class RealTraces(Case):
                 values = [row[key] for row in of['rows']]
                 self.assertEqual(sorted(values, reverse=True), values)
 
-    def test_limit(self):
+    def test_limit_keeps_the_first_rows_and_the_total(self):
         sample = real('amd64/trace.dat')
         whole = by(sample.path, 'cache')['groups']['slab']
         some = json.loads(run('report', '--json', '--limit', '3', '--by', 'cache', sample.path).stdout)['groups']['slab']
@@ -102,7 +102,7 @@ class RealTraces(Case):
 
 
 class Planted(Case):
-    def test_all(self):
+    def test_all_keys(self):
         for turn, (name, make) in enumerate(PLANTED.items()):
             with self.subTest(name):
                 self.check_all(make(), turn, 3)
@@ -144,7 +144,7 @@ class Planted(Case):
                                      tuple(row[key] for key in ('allocations', 'frees', 'live_allocations', 'live_bytes',
                                                                 'cross_cpu_frees')), what)
 
-    def test_totals(self):
+    def test_totals_equal_the_oracles(self):
         for make in (lambda: planted('amd64', 1), lambda: planted('s390x', 2), lambda: planted('i386', 3),
                      lambda: planted('amd64', 10, 50_000)):
             path = make().path
@@ -162,13 +162,13 @@ class Planted(Case):
 class Lifetimes(Case):
     """Tests groups by lifetime."""
 
-    def test_real(self):
+    def test_real_traces(self):
         for name in REAL:
             for keys in 'lifetime', 'cache,lifetime':
                 with self.subTest(name=name, keys=keys):
                     self.check(real(name), keys)
 
-    def test_planted(self):
+    def test_planted_traces(self):
         for name, make in PLANTED.items():
             for keys in 'lifetime', 'lifetime,context':
                 with self.subTest(name=name, keys=keys):
@@ -180,7 +180,7 @@ class Modules(Case):
 
     SUMS = 'allocations', 'bytes_requested', 'bytes_allocated', 'frees', 'bytes_freed', 'live_allocations', 'live_bytes'
 
-    def test_sums(self):
+    def test_sums_of_call_sites(self):
         for name in REAL:
             with self.subTest(name=name):
                 sample = real(name)
@@ -208,13 +208,13 @@ class Freers(Case):
         self.assertEqual(want, groups_oracle.said_by_freer(got))
         return got
 
-    def test_real(self):
+    def test_real_traces(self):
         for name in REAL:
             for keys in self.KEYS:
                 with self.subTest(name=name, keys=keys):
                     self.check_freers(real(name), keys)
 
-    def test_planted(self):
+    def test_planted_traces(self):
         for name, make in PLANTED.items():
             for keys in 'task,free-task', 'free-site,context':
                 with self.subTest(name=name, keys=keys):
@@ -252,7 +252,7 @@ class Freers(Case):
 class Names(Case):
     """Each allocation must have the name that the task had at that time."""
 
-    def test_renamed(self):
+    def test_renamed_tasks(self):
         for donor in ('amd64', 's390x'):
             sample = planted(donor, 11, renames=True)
             for keys in 'task', 'comm', 'process,size':
@@ -357,7 +357,7 @@ class Filters(Case):
             self.check_filter(lambda sample: ('--context', context),
                               lambda sample: lambda a: (a.event.interrupt() or 'task') == context)
 
-    def test_together(self):
+    def test_together_three_filters(self):
         self.check_filter(lambda sample: ('--cpu', '0', '--size', '-512', '--context', 'task'),
                           lambda sample: lambda a: a.event.cpu == 0 and a.given <= 512 and not a.event.interrupt())
 
@@ -368,7 +368,7 @@ class Threads(Case):
     def check_threads(self, path, keys, *options):
         self.assertEqual(text_of(path, keys, '--threads', '1', *options), text_of(path, keys, '--threads', '2', *options))
 
-    def test_real(self):
+    def test_real_traces(self):
         for name in REAL:
             sample = real(name)
             # Reading and counting are independent, so each key is tested with only one of the two formats.
@@ -376,7 +376,7 @@ class Threads(Case):
                 with self.subTest(name=name, keys=keys):
                     self.check_threads((sample.path, sample.kmt)[turn % 2], keys)
 
-    def test_planted(self):
+    def test_planted_traces(self):
         for number, make in enumerate((*PLANTED.values(), lambda: planted('amd64', 10, 50_000))):
             sample = make()
             for turn, keys in enumerate(groups_oracle.KEYS):
@@ -388,7 +388,7 @@ class Threads(Case):
                     else:
                         self.check_threads(sample.kmt, keys, '--cpu', '1')
 
-    def test_text(self):
+    def test_text_output(self):
         for path in (real('amd64/trace.dat').path, planted('s390x', 2).path):
             texts = [run('report', '--by', 'cache,call-site', '--threads', count, path).stdout for count in ('1', '2')]
             self.assertEqual(texts[0], texts[1])

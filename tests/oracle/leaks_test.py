@@ -68,7 +68,7 @@ class Planted(unittest.TestCase):
         self.assertIn(row['verdict'], ('past', 'no-growth'))
         self.assertTrue(row['growth']['late_bytes_per_s'] < 1000, row['growth'])
 
-    def test_threads(self):
+    def test_threads_do_not_change_the_leaks(self):
         path = planted('amd64', 10, 150_000).path
         texts = [run('leaks', '--json', '--threads', count, path).stdout for count in ('1', '3')]
         self.assertEqual(texts[0], texts[1])

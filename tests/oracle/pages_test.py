@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
 
 
 class RealTraces(Case):
-    def test_each(self):
+    def test_each_trace(self):
         for kernel in PAGEBLOCK_ORDER:
             for name in sorted(os.listdir(data(kernel))):
                 if name.endswith('.dat') and 'stack' not in kernel + name:

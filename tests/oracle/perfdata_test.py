@@ -131,7 +131,7 @@ class Events(Case):
             last = event[0].time
         return [event for same in runs for event in sorted(same, key=lambda event: event[0].cpu)]
 
-    def test_all(self):
+    def test_all_traces(self):
         for name in TRACES:
             with self.subTest(name):
                 self.check(name)
@@ -174,7 +174,7 @@ class Reports(Case):
                 self.assertGreaterEqual(trace['lost_events'], max(sum(per_cpu.values()), sums))
                 self.assertLess(trace['lost_events'], sum(per_cpu.values()) + sums)
 
-    def test_facts(self):
+    def test_facts_about_the_machine(self):
         for kernel, facts in (
                 ('amd64', {'arch': 'x86_64', 'byte_order': 'little', 'word_bits': 64, 'kernel': '6.1.0-56-cloud-amd64'}),
                 ('i386', {'arch': 'i686', 'byte_order': 'little', 'word_bits': 32}),
@@ -314,7 +314,7 @@ class PerfKmemStyle(Case):
         cells = [line[:5]] + [line[i:i + 14] for i in range(5, len(line), 14)]
         return ''.join(cells[:2] + [cells[3], cells[2]] + cells[4:])
 
-    def test_both(self):
+    def test_both_slab_and_pages(self):
         path = self.original('amd64/perf.data')
         slab, pages = self.ours(path, '--caller'), self.ours(path, '--page', '--caller')
         self.assertEqual(slab + pages, self.ours(path, '--slab', '--page', '--caller'))
@@ -342,7 +342,7 @@ class OtherForms(Case):
                 self.compare(want, pipe)
                 self.assertEqual('perf.data, pipe mode', pipe['trace']['format'])
 
-    def test_converted(self):
+    def test_converted_traces(self):
         for name in TRACES:
             want = report(self.original(name))
             for extension in ('kmt', 'dat', 'ctf'):
@@ -410,7 +410,7 @@ class Symbols(Case):
         lines += [f'{max(sites) + slide + 4096:016x} t last', f'{max(sites) + slide + 8192:016x} t odd\t[odd]']
         return self.written('kallsyms', '\n'.join(lines).encode() + b'\n')
 
-    def test_named(self):
+    def test_named_call_sites(self):
         path = self.original('amd64/perf.data')
         for slide in (0, 0x1200000, -0x3000000):
             got = report(path, '--kallsyms', self.kallsyms(path, slide))
@@ -422,7 +422,7 @@ class Symbols(Case):
             self.assertIn('kallsyms', said[0])
             self.assertEqual(slide != 0, 'moved' in said[0])
 
-    def test_refused(self):
+    def test_refused_kallsyms(self):
         path = self.original('amd64/perf.data')
         for text, words in ((b'ffffffff81000000 T _stext\n', 'another kernel'), (b'0000000000000000 T _text\n', 'no symbols'),
                             (b'', 'no symbols')):

@@ -60,7 +60,7 @@ class RelayTest(unittest.TestCase):
 
 
 class Layouts(RelayTest):
-    def test_each(self):
+    def test_each_layout(self):
         for abi in relay_files.ABIS:
             with self.subTest(abi=abi):
                 made = relay_files.events(1000, long_bytes=8 if abi.startswith('v3-64') else 4)

@@ -148,7 +148,7 @@ class Instances(Case):
         self.assert_same(kmem_oracle.Report(reference(f'{kernel}/trace.dat'), PAGE), report(path))
         return path
 
-    def test_halves(self):
+    def test_halves_of_each_cpu_in_two_buffers(self):
         for write in (tracedat.to_v6, tracedat.to_v7):
             for kernel in ('amd64', 's390x', 'i386'):
                 with self.subTest(kernel=kernel, write=write.__name__):

@@ -60,7 +60,7 @@ class Printed(TextTest):
                     path = self.put('text', printed(data(trace), *options))
                     self.assert_same(report(path), expected)
 
-    def test_converted(self):
+    def test_converted_text(self):
         path = self.put('text', printed(data('s390x/trace.dat'), '-R'))
         kmt = os.path.join(self.folder, 'x.kmt')
         self.assertEqual(run('convert', path, kmt).returncode, 0)
@@ -99,7 +99,7 @@ class Forms(TextTest):
     def report(self, name):
         return report(self.put(name, text_traces.SAMPLES[name]))
 
-    def test_each(self):
+    def test_each_form(self):
         for name in text_traces.SAMPLES:
             with self.subTest(form=name):
                 found = self.report(name)

@@ -91,7 +91,7 @@ class Files(unittest.TestCase):
                            ('src/joined.cpp', self.HEADER.strip() + ' Adds numbers.\n')):
             self.assertEqual(1, len(problems(check_files.check_tree, {path: text})), path)
 
-    def test_length(self):
+    def test_length_of_files(self):
         self.assertEqual([], problems(check_files.check_tree, {'src/a.cpp': self.HEADER + '\n' * 599}))
         self.assertEqual(1, len(problems(check_files.check_tree, {'src/a.cpp': self.HEADER + '\n' * 600})))
 

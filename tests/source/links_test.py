@@ -72,7 +72,7 @@ def problem_of(name, target):
 
 
 class Links(unittest.TestCase):
-    def test_paths(self):
+    def test_paths_exist(self):
         seen = 0
         for name in documents():
             paths = PATH.findall(read(name))
@@ -81,7 +81,7 @@ class Links(unittest.TestCase):
             self.assertEqual(set(), missing, name)
         self.assertGreater(seen, 100)
 
-    def test_modules(self):
+    def test_modules_exist(self):
         seen = 0
         for name in ABOUT_THE_CODE:
             modules = MODULE.findall(read(name))

@@ -112,7 +112,7 @@ class Texts(unittest.TestCase):
             self.assertEqual([], rules_of('docs/a.md', text + '\n'), text)
             self.assertEqual([], rules_of('a.py', f'# {text}\n'), text)
 
-    def test_messages(self):
+    def test_messages_of_the_program(self):
         self.assertEqual([(1, 'told')], rules_of('src/cli/a.cpp', 'say("It was told");\n'))
         self.assertEqual([(2, 'but for')], rules_of('src/views/a.cpp', 'say("Kept,\\n"\n    "but for names");\n'))
         self.assertEqual([], rules_of('src/views/a.cpp', 'json["told"] = 1;\n'))
@@ -139,7 +139,7 @@ class Lengths(unittest.TestCase):
         many = 'Good one here.\n' * 10 + self.LONG.capitalize() * 2
         self.assertEqual([(11, 'long')], rules_of('docs/a.md', many + '\n'))
 
-    def test_median(self):
+    def test_median_length_of_sentences(self):
         sentence = ('Word ' * 16).strip().capitalize() + '. '
         self.assertEqual([(1, 'median')], rules_of('docs/a.md', sentence * 3 + '\n'))
         self.assertEqual([], rules_of('docs/a.md', sentence * 3 + self.SHORT * 4 + '\n'))
@@ -173,7 +173,7 @@ class Command(unittest.TestCase):
         done = self.run_tool()
         self.assertEqual((0, ''), (done.returncode, done.stdout))
 
-    def test_tables(self):
+    def test_tables_give_reasons(self):
         for exception in check_prose.EXCEPTIONS:
             self.assertTrue(exception.reason, exception)
 

@@ -45,7 +45,7 @@ class Commands(unittest.TestCase):
             frames.append([dict(zip(header, row, strict=True)) for row in rows])
         return frames
 
-    def test_list(self):
+    def test_list_shows_the_kernel(self):
         said = self.text('list.out')
         self.assertIn(f'release    {KERNEL}.', said)
         self.assertIn('recording  possible', said)

@@ -57,7 +57,7 @@ class Tracefs(unittest.TestCase):
             event_formats={'kmem': [cls.read(f'formats/{name}') for name in sorted(os.listdir(cls.path('formats')))]}))
         return contents
 
-    def test_machine(self):
+    def test_machine_is_described(self):
         trace = self.reported['trace']
         self.assertEqual((ORDER, int(WORD_BITS), CPUS), (trace['byte_order'], trace['word_bits'], trace['cpus']))
         self.assertEqual((0, True), (trace['lost_events'], trace['loss_known']))

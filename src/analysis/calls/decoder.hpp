@@ -28,7 +28,8 @@ class CallDecoder {
   // Adds the arguments from a call_exit event that could only be read at the end of the call.
   void add_late_values(const CallSignature* signature, const CallEvent& exit,
                        std::optional<CallValues>& arguments) const;
-  // Returns the result in a call_exit event. Also empty if the function returns nothing.
+  // Returns the result in a call_exit event. Empty if the function returns nothing, its types are unknown, or the
+  // result was not recorded.
   std::optional<CallValue> result(const CallSignature* signature, const CallEvent& exit) const;
   // Frees the memory of the event's recorded values. Do not decode the event again afterwards.
   void give_back(const CallEvent& event) const;

@@ -187,7 +187,7 @@ void HeldCommand::let_stop() const {
 }
 
 void HeldCommand::release() {
-  // The recording has started. Sending is repeated, because a lack of memory may be temporary.
+  // Sends repeatedly, because a lack of memory may be temporary.
   constexpr int kAttempts = 3;
   ssize_t sent = 0;
   for (int attempt = 0; attempt < kAttempts && sent != 1; ++attempt) sent = ::send(go_.get(), "g", 1, MSG_NOSIGNAL);

@@ -65,7 +65,7 @@ struct RecorderCost {
   double cpu_seconds = 0;               // CPU time of the recorder, in seconds
   std::uint64_t peak_bytes = 0;         // maximum resident memory of the recorder
   std::uint64_t ring_buffer_bytes = 0;  // all CPUs
-  double fullest_buffer = 0;            // as above
+  double fullest_buffer = 0;            // the same value as RecordProgress::fullest_buffer
 };
 
 // Sets the CPU time and memory that the recorder has used so far.

@@ -68,7 +68,7 @@ struct AllocatorTotals : AllocationSums {
   std::uint64_t peak_bytes = 0;        // largest number of bytes that were live at one time
   std::uint64_t peak_ns = 0;           // time when the peak was first reached
   Lifetimes lifetimes;
-  LiveCount maybe_freed;    // as in GroupRow
+  LiveCount maybe_freed;    // like GroupRow::maybe_freed
   bool knows_bytes = true;  // false: events do not contain bytes_allocated, so freed and live bytes are unknown
 };
 
