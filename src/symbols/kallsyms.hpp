@@ -33,8 +33,8 @@ class Kallsyms : public SymbolNames {
   // symbol contains the address.
   std::optional<std::string_view> module(std::uint64_t address) const;
 
-  // Returns the lines that name these addresses, and the lines that follow them, which show where the symbols end. The
-  // names can be found in the returned text alone.
+  // Returns the lines of the symbols that contain these addresses. Also returns the line after each of these lines,
+  // which shows where a symbol ends. The names of the addresses can be found in the returned text alone.
   std::string text_for(std::span<const std::uint64_t> addresses) const;
 
   std::size_t size() const { return symbols_.size(); }

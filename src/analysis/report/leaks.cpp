@@ -76,7 +76,7 @@ bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
 std::size_t steps_of(const LeakRow& row, const LeaksResult& result, const TimeAxis& axis) {
   const GroupHistory& history = *row.group.history;
   const double seconds = static_cast<double>(axis.end_ns - axis.start_ns) / 1e9;
-  // A few large objects are no steps: three programs that start are not a leak.
+  // A few large objects do not count as steps, because three starting programs, for example, are not a leak.
   if (row.group.live_allocations < kThresholds.fewest_allocations_in_steps ||
       static_cast<double>(row.certain_bytes()) <=
           std::max(result.threshold_bytes_per_s * seconds, kThresholds.least_rise))
