@@ -89,6 +89,7 @@ struct CheckAnalysis::State {
   struct ObjectKind {
     std::uint32_t cache;  // CacheId
     std::uint32_t call_site;
+    std::uint64_t bytes;
   };
   bool may_be_free(const ObjectKind& kind) { return causes->may_free(kind.cache, CallSiteId{kind.call_site}); }
   // Returns ", call site do_exit+0x12", or nothing if the event has no call site.
@@ -110,6 +111,7 @@ struct CheckAnalysis::State {
   void find_clocks_apart();
   void find_jumps_of_samples();
   void find_silence();
+  void count_live(CheckResult& result);
 
   const TraceInfo& info;
   bool pairs;
@@ -232,6 +234,18 @@ void CheckAnalysis::State::find_silence() {
                 found->begin_ns});
 }
 
+void CheckAnalysis::State::count_live(CheckResult& result) {
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    objects[i].for_each_live([&](std::uint64_t, const SlabObject& object) {
+      const ObjectKind& kind = kinds[object.origin];
+      const LiveCount one{1, kind.bytes};
+      result.live += one;
+      if (causes &&
+          causes->live_is_upper_bound(static_cast<Allocator>(i), kind.cache, {kind.call_site}, object.from_cache()))
+        result.maybe_freed += one;
+    });
+}
+
 void CheckAnalysis::State::check_allocation(const Event& event) {
   if (event.address == 0)
     return found(Imperfection::failed_allocation, event,
@@ -243,8 +257,13 @@ void CheckAnalysis::State::check_allocation(const Event& event) {
   if (!pairs) return;
   const SlabMatcher::Allocation allocation =
       objects_of(event.kind)
-          .allocate(event, kinds.id_of({event.cache.value, event.call_site.value}).first, info.machine.page_size);
+          .allocate(event, kinds.id_of({event.cache.value, event.call_site.value, event.bytes_allocated}).first,
+                    info.machine.page_size);
   if (!allocation.replaced || allocation.duplicate_event) return;
+  if (causes && !allocation.object.free_came_early()) {
+    const ObjectKind& kind = kinds[allocation.object.origin];
+    causes->add_reuse(allocator_of(event.kind), kind.cache, {kind.call_site});
+  }
   if (!allocation.object.free_came_early() && is_slab_alloc(event.kind) && causes &&
       may_be_free(kinds[allocation.object.origin])) {
     ++explained.untraced_frees;
@@ -324,6 +343,7 @@ CheckResult CheckAnalysis::finish(bool complete) {
   if (state_->info.clock.name == "local" && state_->info.machine.cpus > 1)
     result.findings.add({Imperfection::clock_not_ordered, "local"});
   result.explained = state_->explained;
+  state_->count_live(result);
   result.affected = affected_numbers(result.findings, result.trace.events);
   result.sound = result.affected.empty();
   return result;

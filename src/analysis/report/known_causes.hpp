@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "trace/code/symbol_names.hpp"
+#include "trace/event.hpp"
 #include "trace/kernel_release.hpp"
 #include "trace/trace_info.hpp"
 
@@ -30,6 +33,18 @@ class KnownCauses {
   // later in other tasks.
   bool may_have_allocated(std::uint32_t cache, CallSiteId free_site);
 
+  // Call this if the address of a live object was allocated again. The arguments describe the first allocation.
+  void add_reuse(Allocator allocator, std::uint32_t cache, CallSiteId call_site) {
+    reused_.emplace(allocator, cache, call_site.value);
+  }
+  // True if the number of live objects of this cache and call site is an upper bound: a known path may have freed some
+  // of them without an event, or addresses of such objects were allocated again without a free. Call this after all
+  // calls of add_reuse().
+  bool live_is_upper_bound(Allocator allocator, std::uint32_t cache, CallSiteId call_site, bool from_cache) {
+    if (reused_.contains({allocator, cache, call_site.value})) return true;
+    return allocator == Allocator::slab && from_cache && may_free(cache, call_site);
+  }
+
  private:
   const TraceInfo& info_;
   const SymbolNames& symbols_;
@@ -39,6 +54,7 @@ class KnownCauses {
   // Cached results. The key is the cache and the call site.
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> frees_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> allocations_;
+  std::set<std::tuple<Allocator, std::uint32_t, std::uint32_t>> reused_;  // with cache and call site
 };
 
 }  // namespace kmt

@@ -330,11 +330,16 @@ void ReportAnalysis::State::count_live() {
 
 // Adds up the live slab objects that the kernel may have freed through a path without an event.
 void ReportAnalysis::State::find_maybe_freed() {
+  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair)
+    if (const AnomalyKey& key = ledger.anomaly_key(pair);
+        static_cast<Imperfection>(key.kind) == Imperfection::allocation_on_live_pointer)
+      causes.add_reuse(static_cast<Allocator>(key.allocator), key.cache, {key.first_site});
   maybe_freed.resize(ledger.accounts().size());
   for (std::size_t number = 1; number < live.size(); ++number) {
     const Origin& origin = ledger.origins()[number];
-    if (live[number].allocations == 0 || origin.allocator != Allocator::slab || !origin.from_cache) continue;
-    if (causes.may_free(origin.cache, origin.call_site)) maybe_freed[origin.group] += live[number];
+    if (live[number].allocations == 0) continue;
+    if (causes.live_is_upper_bound(origin.allocator, origin.cache, origin.call_site, origin.from_cache))
+      maybe_freed[origin.group] += live[number];
   }
 }
 

@@ -22,6 +22,8 @@ struct CheckResult {
   // Findings of the reader and of the check, with CPU, file offset and time if known.
   Findings findings;
   ExplainedAnomalies explained;           // number of those `findings` that have a known cause
+  LiveCount live;                         // live allocations at the end, without pages
+  LiveCount maybe_freed;                  // the part of them that the kernel may have freed without an event
   std::vector<AffectedNumbers> affected;  // the most important numbers first
   bool sound = true;                      // true if `affected` is empty
 };

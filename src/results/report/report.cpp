@@ -13,6 +13,12 @@ const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator
   return report.pages;
 }
 
+LiveCount maybe_freed_of(const ReportResult& report) {
+  LiveCount sum = report.slab.maybe_freed;
+  sum += report.percpu.maybe_freed;
+  return sum += report.vmalloc.maybe_freed;
+}
+
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator) {
   GroupRow row;
   row.allocator = allocator;

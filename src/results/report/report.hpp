@@ -140,6 +140,8 @@ struct ReportResult {
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);
+// Returns the live allocations of all allocators that the kernel may have freed without an event.
+LiveCount maybe_freed_of(const ReportResult& report);
 // Returns a row with the totals of a whole allocator, without keys.
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator);
 

@@ -29,6 +29,10 @@ Json to_json(const CheckedFile& file) {
   if (file.result)
     for (const AffectedNumbers numbers : file.result->affected)
       json["affected"].push_back(kAffectedNumberIds[static_cast<std::size_t>(numbers)]);
+  const LiveCount maybe_freed = file.result ? file.result->maybe_freed : LiveCount{};
+  json["live_is_upper_bound"] = maybe_freed.allocations > 0;
+  json["maybe_freed_allocations"] = maybe_freed.allocations;
+  json["maybe_freed_bytes"] = maybe_freed.bytes;
   json["explained_anomalies"] = file.result ? to_json(file.result->explained) : Json(nullptr);
   json["findings"] = file.result ? to_json(file.result->findings) : Json::array();
   return json;

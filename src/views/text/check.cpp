@@ -50,7 +50,15 @@ std::string conclusion(const CheckResult& result, const TextStyle& style) {
                     fmt::format("{}{} of all events are lost", trace.lost_at_least ? "at least " : "",
                                 say_share(lost, lost + trace.events)),
                     style);
-  if (result.sound && trace.complete)
+  if (result.maybe_freed.allocations > 0)
+    out += labelled("affected",
+                    fmt::format("{}live counts that reports mark with <= as upper bounds: {} of {} ({} of {}) may be "
+                                "freed without an event",
+                                result.sound ? "only " : "", say_count(result.maybe_freed.allocations, style),
+                                say_number_of(result.live.allocations, "live object", style),
+                                say_bytes(result.maybe_freed.bytes, style), say_bytes(result.live.bytes, style)),
+                    style);
+  else if (result.sound && trace.complete)
     out += labelled("affected", "nothing: all events were recorded, and no total is uncertain", style);
   const std::string next = result.sound ? fmt::format("kmemtrace report {}", printable(trace.path))
                            : lost > 0   ? "record again with larger buffers (-b) or fewer events (-e, --filter)"

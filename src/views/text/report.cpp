@@ -118,8 +118,8 @@ std::string given_lines(const AllocatorTotals& totals, std::string_view allocate
   const std::string freed = say_number_of(totals.matched_frees, "free", style);
   std::string out = sum_line("allocated", bytes(totals.bytes_allocated), allocated, style);
   out += sum_line("freed", bytes(totals.bytes_freed), "of these bytes, in " + freed, style);
-  out += sum_line("live at end", bytes(totals.live_bytes), "in " + say_number_of(totals.live_allocations, noun, style),
-                  style);
+  out += sum_line("live at end", upper_bound(totals.maybe_freed, bytes(totals.live_bytes), style),
+                  "in " + say_number_of(totals.live_allocations, noun, style), style);
   if (totals.failed_allocations > 0)
     out += sum_line("failed", say_count(totals.failed_allocations, style),
                     totals.failed_allocations == 1 ? "attempt failed" : "attempts failed", style);
@@ -271,7 +271,7 @@ std::string group_tables(const ReportResult& result, const ReportOptions& option
 }
 
 std::string explained_lines(const ReportResult& result, const TextStyle& style) {
-  const std::string line = explained_line(result.explained, result.slab.maybe_freed, style);
+  const std::string line = explained_line(result.explained, maybe_freed_of(result), style);
   return line.empty() ? line : "\n" + line;
 }
 

@@ -176,7 +176,7 @@ std::string text_timeline(const TimelineResult& result, const TextStyle& style) 
   }
   out += memory_lines(result, style) + balance_lines(result, style);
   const ReportResult& report = result.report;
-  if (const std::string line = explained_line(report.explained, report.slab.maybe_freed, style); !line.empty())
+  if (const std::string line = explained_line(report.explained, maybe_freed_of(report), style); !line.empty())
     out += "\n" + line;
   return out + anomaly_section(report.anomalies, report.findings, may_lack_events(trace), style, report.explained);
 }

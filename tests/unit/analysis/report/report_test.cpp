@@ -220,14 +220,32 @@ TEST_F(Report, KnownUntracedFreesAreExplainedAndMakeLiveCountsUpperBounds) {
   EXPECT_EQ(result.explained.events, 5u);
   EXPECT_EQ(anomaly(result, "allocation_on_live_pointer"), 2u);
   EXPECT_EQ(result.slab.live_allocations, 2u);
-  EXPECT_EQ(result.slab.maybe_freed.allocations, 1u);
-  EXPECT_EQ(result.slab.maybe_freed.bytes, 128u);
+  EXPECT_EQ(result.slab.maybe_freed.allocations, 2u);
+  EXPECT_EQ(result.slab.maybe_freed.bytes, 256u);
   const NoNames names{};
   CheckAnalysis check(info, true, &names);
   check.add(events);
   const CheckResult checked = check.finish();
   EXPECT_EQ(checked.explained.untraced_frees, 1u);
+  EXPECT_EQ(checked.live.allocations, 2u);
+  EXPECT_EQ(checked.maybe_freed.allocations, 2u);
+  EXPECT_EQ(checked.maybe_freed.bytes, 256u);
   EXPECT_TRUE(checked.sound);
+}
+
+TEST_F(Report, AReusedAddressMakesLiveCountsOfItsCallSiteUpperBounds) {
+  for (const std::uint32_t site : {1, 2, 1}) {
+    Event& event = add(EventKind::percpu_alloc, site == 1 ? 0x10000 : 0x20000);
+    event.call_site = {site};
+  }
+  const ReportResult result = report();
+  EXPECT_EQ(result.percpu.live_allocations, 2u);
+  EXPECT_EQ(result.percpu.maybe_freed.allocations, 1u) << "none of call site 2";
+  EXPECT_EQ(maybe_freed_of(result).allocations, 1u);
+  const NoNames names{};
+  CheckAnalysis check(info, true, &names);
+  check.add(events);
+  EXPECT_EQ(check.finish().maybe_freed.allocations, 1u);
 }
 
 TEST_F(Report, AFewFreesThatComeEarlyAffectNoNumber) {
