@@ -44,10 +44,12 @@ std::string row_name(TopView view, const std::string& key) {
   return view == TopView::modules && key != kUnknownCode ? module_name(key) : key;
 }
 
+bool has_slab_and_pages(TopView view) { return view == TopView::processes || view == TopView::cgroups; }
+
 // True if the view shows such samples: slab objects, pages, or both. Pages that hold slab objects are not counted
 // beside the objects, and user memory is not counted at all.
 bool shows(TopView view, const HeapRow& row) {
-  if (view == TopView::processes || view == TopView::cgroups) return !row.slab_pages && !row.user_pages;
+  if (has_slab_and_pages(view)) return !row.slab_pages && !row.user_pages;
   return row.pages == (view == TopView::orders);
 }
 
@@ -62,6 +64,40 @@ void limit_live(TopRow& row) {
   for (double* const part : {&row.live_bytes->value, &row.live_bytes->low, &row.live_bytes->high})
     *part = std::min(*part, most);
 }
+
+// Estimates which share of the pages of each row neither holds slab objects nor belongs to users. The exact sums do not
+// distinguish these pages, but the samples do.
+class SharesOfPages {
+ public:
+  explicit SharesOfPages(const HeapProfileResult& samples) : one_sample_(static_cast<double>(samples.mean_bytes)) {
+    for (const HeapRow& row : samples.rows)
+      if (row.pages)
+        for (Bytes* const bytes : {&all_, &of_row_[row.keys[0]]}) bytes->add(row);
+  }
+
+  // Returns `bytes` of pages of a row without pages that other rows or columns count. A row with few samples has nearly
+  // the share of all rows.
+  std::uint64_t counted(const std::string& row, std::uint64_t bytes) const {
+    if (all_.all <= 0) return bytes;
+    const double share = all_.counted / all_.all;
+    const auto found = of_row_.find(row);
+    const Bytes own = found == of_row_.end() ? Bytes{} : found->second;
+    const double of_row = (own.counted + share * one_sample_) / (own.all + one_sample_);
+    return std::min(bytes, rounded(static_cast<double>(bytes) * of_row));
+  }
+
+ private:
+  struct Bytes {
+    double all = 0, counted = 0;
+    void add(const HeapRow& row) {
+      all += row.figures.bytes.value;
+      if (!row.slab_pages && !row.user_pages) counted += row.figures.bytes.value;
+    }
+  };
+  double one_sample_;  // bytes that one sample represents
+  Bytes all_;
+  std::unordered_map<std::string, Bytes> of_row_;
+};
 
 // Returns a row of estimates from samples, because stacks are not counted exactly.
 TopRow row_of_stack(const HeapRow& from) {
@@ -132,6 +168,8 @@ void TopAccount::Sums::add(const Sums& more) {
   failed += more.failed;
   requested += more.requested;
   allocated += more.allocated;
+  page_bytes_now += more.page_bytes_now;
+  page_bytes += more.page_bytes;
   interval = std::max(interval, more.interval);
 }
 
@@ -165,7 +203,18 @@ void TopAccount::add(TopView view, const HeapSite& site) {
     sums.process = site.process;
     sums.comm = site.comm;
   }
-  sums.add({site.events, site.allocated, site.events, site.failed, site.requested, site.allocated, interval_, 0, {}});
+  const std::uint64_t of_pages = site.pages && has_slab_and_pages(view) ? site.allocated : 0;
+  sums.add({site.events,
+            site.allocated,
+            site.events,
+            site.failed,
+            site.requested,
+            site.allocated,
+            of_pages,
+            of_pages,
+            interval_,
+            0,
+            {}});
 }
 
 // Names processes without samples in this interval. A process that changed its name in the interval has sites with both
@@ -190,7 +239,7 @@ void TopAccount::add_interval(std::vector<HeapSite> sites, std::uint64_t interva
   interval_ns_ = interval_ns;
   slab_ = pages_ = {};
   for (Rows& rows : rows_) {
-    for (auto& [name, sums] : rows) sums.events_now = sums.bytes_now = 0;
+    for (auto& [name, sums] : rows) sums.events_now = sums.bytes_now = sums.page_bytes_now = 0;
     if (rows.size() >= kMostRows * 3 / 4) fold_oldest(rows);
   }
   name_processes(sites);
@@ -224,17 +273,19 @@ TopResult TopAccount::result(TopView view) const {
     return result;
   }
   const Rows& rows = rows_[static_cast<std::size_t>(view)];
+  const SharesOfPages shares(samples);
   std::unordered_map<std::string, std::size_t> places;
   for (const auto& [key, sums] : rows) {
     TopRow row;
     row.name = sums.process == 0 ? key : profile_.process_name(AllocationContext::task, sums.comm, sums.process);
     row.process = sums.process;
     row.events_now = sums.events_now;
-    row.bytes_now = sums.bytes_now;
+    row.bytes_now = sums.bytes_now - sums.page_bytes_now + shares.counted(row.name, sums.page_bytes_now);
     row.events = sums.events;
     row.failed = sums.failed;
-    row.requested = sums.requested;
-    row.allocated = sums.allocated;
+    const std::uint64_t not_counted = sums.page_bytes - shares.counted(row.name, sums.page_bytes);
+    row.requested = sums.requested - std::min(not_counted, sums.requested);
+    row.allocated = sums.allocated - not_counted;
     places[row.name] = result.rows.size();
     result.rows.push_back(std::move(row));
   }

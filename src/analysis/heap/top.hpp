@@ -36,9 +36,10 @@ class TopAccount {
  private:
   struct Sums {
     std::uint64_t events_now = 0, bytes_now = 0, events = 0, failed = 0, requested = 0, allocated = 0;
-    std::uint64_t interval = 0;  // number of the last interval with activity
-    std::uint32_t process = 0;   // 0: the row belongs to no process
-    std::string comm;            // first name of the process
+    std::uint64_t page_bytes_now = 0, page_bytes = 0;  // the part of the bytes that are pages
+    std::uint64_t interval = 0;                        // number of the last interval with activity
+    std::uint32_t process = 0;                         // 0: the row belongs to no process
+    std::string comm;                                  // first name of the process
 
     void add(const Sums& more);
   };

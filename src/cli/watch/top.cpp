@@ -61,7 +61,15 @@ pauses the display. f writes the frame to a file. q ends the program.
 Counts and bytes are exact, because the kernel adds them up. Live bytes and stacks are estimates for the memory
 allocated since top started. The estimates are from samples, one per 256 KiB of allocated memory, which are followed
 until they are freed. "Live, 95%" is the confidence interval of the live bytes. A process is one row with all its
-threads. User memory and the page cache are not counted. The fourth line shows the cost of top, and missed events.
+threads. User memory and the page cache are not counted.
+
+The fourth line shows the cost of top: the share of a CPU that the program uses, and its memory in the kernel. After
+"missed", the line counts events that top did not see. "Untraced frees" are samples that were freed without an event;
+top notices this when their address is allocated again.
+
+Processes and cgroups have slab objects and pages in one row. Bytes/s, Live and Allocated count a slab object once: the
+pages of slabs are left out. Samples show which share of the pages that is, so for pages, the bytes of these two views
+are estimates. The first lines show slab objects and all pages separately; do not add them.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 

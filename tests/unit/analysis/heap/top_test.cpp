@@ -207,10 +207,16 @@ TEST(TopAccount, PagesOfSlabsAreNotCountedBesideTheirObjects) {
   pages.pages = true;
   account.samples().add(sample_of(1));
   account.samples().add(pages);
-  account.add_interval({site_of(1)}, 1'000'000'000);
+  HeapSite site_of_pages = site_of(1);
+  site_of_pages.pages = true;
+  account.add_interval({site_of(1), site_of_pages}, 1'000'000'000);
   const TopResult result = account.result(TopView::processes);
   ASSERT_EQ(result.rows.size(), 1u);
   EXPECT_DOUBLE_EQ(result.rows[0].live_bytes->value, kBytes);
+  EXPECT_EQ(result.rows[0].allocated, kBytes);
+  EXPECT_EQ(result.rows[0].requested, kBytes);
+  EXPECT_EQ(result.rows[0].bytes_now, kBytes);
+  EXPECT_EQ(result.rows[0].events, 2u);
   EXPECT_TRUE(account.samples().result({HeapKey::process}).rows.back().slab_pages);
 }
 
@@ -231,6 +237,25 @@ TEST(TopAccount, UserMemoryIsNotCounted) {
   ASSERT_EQ(result.rows.size(), 1u);
   EXPECT_FALSE(result.rows[0].live_bytes);
   EXPECT_TRUE(account.samples().result({HeapKey::process}).rows.front().user_pages);
+}
+
+TEST(TopAccount, PagesWithoutSlabsAreCountedByTheShareOfTheirSamples) {
+  const NoNames names;
+  TopAccount account({TopView::processes, TopView::orders}, kMean, names, cgroup_text);
+  HeapSite pages = site_of(1);
+  pages.pages = true;
+  HeapSample sample = sample_of(1);
+  sample.pages = true;
+  account.samples().add(sample);
+  HeapSite without_samples = pages;
+  without_samples.process = 2;
+  account.add_interval({pages, without_samples, site_of(2)}, 1'000'000'000);
+  TopResult result = account.result(TopView::processes);
+  sort_rows(result.rows, TopColumn::allocated);
+  ASSERT_EQ(result.rows.size(), 2u);
+  EXPECT_EQ(result.rows[0].allocated, 2 * kBytes);
+  EXPECT_EQ(result.rows[1].allocated, kBytes);
+  EXPECT_EQ(account.result(TopView::orders).rows.at(0).allocated, 2 * kBytes);
 }
 
 TEST(TopAccount, StacksOfARowBelongToItsAllocator) {
