@@ -290,7 +290,9 @@ void CheckAnalysis::State::check_free(const Event& event) {
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
           [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });
-  if (outcome == FreeOutcome::double_or_untraced && !recorder.freed_own(event)) {
+  if (outcome == FreeOutcome::double_or_untraced && recorder.freed_own(event)) {
+    ++explained.recorder_frees;
+  } else if (outcome == FreeOutcome::double_or_untraced) {
     if (is_slab_free(event.kind) && causes && causes->may_have_allocated(event.cache.value, event.call_site)) {
       ++explained.untraced_allocations;
       findings.count(Imperfection::double_free_or_untraced_allocation);

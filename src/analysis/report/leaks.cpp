@@ -114,9 +114,16 @@ GroupRow whole(Allocator allocator, const AllocatorTotals& totals, const ReportR
   return row;
 }
 
+std::uint64_t older_frees(Allocator allocator, const ReportResult& report) {
+  std::uint64_t frees = 0;
+  for (const AnomalyRow& row : report.anomaly_sites)
+    if (row.kind == Imperfection::allocated_before_trace && row.allocator == allocator) frees += row.count;
+  return frees;
+}
+
 LeakTable table_of(Allocator allocator, const ReportResult& report) {
   const AllocatorTotals& totals = totals_of(report, allocator);
-  LeakTable table{allocator, false, {}, totals.unmatched_frees};
+  LeakTable table{allocator, false, {}, older_frees(allocator, report)};
   const auto groups = std::find_if(report.groups.begin(), report.groups.end(),
                                    [allocator](const GroupTable& of) { return of.allocator == allocator; });
   if (groups != report.groups.end()) {

@@ -68,7 +68,10 @@ void Ledger::add(const MatchedBatch& batch) {
       } else if (step.outcome != Outcome::freed_nothing) {
         ++of.unmatched_frees;
         const bool again = step.outcome != Outcome::allocated_before_trace;
-        if (again && options_.recorder.freed_own(event)) continue;
+        if (again && options_.recorder.freed_own(event)) {
+          ++recorder_frees_;
+          continue;
+        }
         if (history_ && !again && is_slab_free(event.kind)) history_->freed_older(event);
         found(again ? Imperfection::double_free_or_untraced_allocation : Imperfection::allocated_before_trace, event,
               step.call_site, event.call_site, event.cache.value);

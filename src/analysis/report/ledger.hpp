@@ -99,6 +99,7 @@ class Ledger {
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
   const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
   std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
+  std::uint64_t recorder_frees() const { return recorder_frees_; }  // as in ExplainedAnomalies
   const std::array<std::uint64_t, kImperfections.size()>& anomalies() const { return anomalies_; }
   std::size_t anomaly_pairs() const { return anomaly_counts_.size(); }
   const AnomalyKey& anomaly_key(std::size_t pair) const { return anomaly_keys_[static_cast<std::uint32_t>(pair)]; }
@@ -141,6 +142,7 @@ class Ledger {
   std::array<Allocated, kAllocators> allocated_{};
   std::array<PageOrderRow, kMostPageOrder + 1> orders_{};
   std::uint64_t cross_node_allocations_ = 0;
+  std::uint64_t recorder_frees_ = 0;
   std::array<std::uint64_t, kImperfections.size()> anomalies_{};
   InternTable<AnomalyKey> anomaly_keys_;
   std::vector<AnomalyCount> anomaly_counts_;  // index: ID in anomaly_keys_

@@ -503,6 +503,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
       result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
   result.anomaly_sites = state.anomaly_rows();
   result.explained = explained_of(result.anomaly_sites, allocations_and_frees(result));
+  result.explained.recorder_frees = state.ledger.recorder_frees();
   result.findings = findings_of(state.info);
   result.older = state.older();
   add_findings(result.older, result.findings);

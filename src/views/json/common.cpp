@@ -61,6 +61,7 @@ Json to_json(const ExplainedAnomalies& explained) {
   json["older_frees"] = explained.older_frees;
   json["untraced_frees"] = explained.untraced_frees;
   json["untraced_allocations"] = explained.untraced_allocations;
+  json["recorder_frees"] = explained.recorder_frees;
   json["of_events"] = explained.events;
   return json;
 }

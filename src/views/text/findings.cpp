@@ -163,6 +163,7 @@ std::string explained_line(const ExplainedAnomalies& explained, const LiveCount&
   add(explained.older_frees, "frees of objects from before the trace");
   add(explained.untraced_frees, "addresses reused after a free without an event");
   add(explained.untraced_allocations, "frees after an allocation without an event");
+  add(explained.recorder_frees, "frees of the recorder's own memory");
   std::string text;
   if (!parts.empty())
     text = fmt::format("{} of allocations and frees pair with an event that is not in the trace: {}.",

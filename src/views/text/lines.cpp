@@ -99,9 +99,9 @@ std::string heading(std::string_view text, const TextStyle& style) {
 
 namespace {
 
-// Returns the length of the recording if the events cover only a part of that time.
+// Returns the length of the recording if it differs visibly from the time of the events.
 std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
-  constexpr double kMuch = 1.05;
+  constexpr double kMuch = 1.005;
   if (static_cast<double>(trace.recorded_ns) < kMuch * static_cast<double>(trace.duration_ns)) return {};
   return fmt::format(", of {} recorded", say_duration(trace.recorded_ns, style));
 }

@@ -164,7 +164,7 @@ std::string certain_text(const LeaksResult& result, const TextStyle& style) {
     out += hanging("        ", fmt::format("{}.", say_number_of(result.causes.size() - shown, "other cause", style)),
                    style);
   return out + hanging("",
-                       fmt::format("Memory that lives longer than the trace ({}) looks the same; a longer trace "
+                       fmt::format("Memory that outlives the recording ({}) looks the same; a longer recording "
                                    "distinguishes it.",
                                    say_duration(result.trace.recorded_ns, style)),
                        style);

@@ -131,6 +131,14 @@ TEST_F(Leaks, GrowthThatLevelsOffIsPast) {
 
 // In Linux 6.1, events of allocations from a cache lack its name, and events of frees have it. Frees of the same cache
 // may be faster than the allocations, and frees by a function of a similar name may not.
+TEST_F(Leaks, FreesAreOlderOnlyIfTheirObjectIs) {
+  leak(1);
+  for (int i = 0; i < 3; ++i) release(10 * kSecond, 0x8);  // the second and third free follow untraced allocations
+  const LeaksResult result = leaks();
+  ASSERT_EQ(result.tables.size(), 1u);
+  EXPECT_EQ(result.tables.front().older_frees, 1u);
+}
+
 TEST_F(Leaks, OlderFreesCountIfOnlyTheyNameTheCache) {
   info.tables.cache_names = {"", "filp"};
   info.tables.call_sites.push_back(SiteNames::kOfFiles);

@@ -233,6 +233,20 @@ TEST_F(Report, KnownUntracedFreesAreExplainedAndMakeLiveCountsUpperBounds) {
   EXPECT_TRUE(checked.sound);
 }
 
+TEST_F(Report, FreesOfTheRecordersOwnMemoryAreCountedOnce) {
+  info.recording.notes["recorder_tasks"] = "8";
+  add(EventKind::kfree, 0x10000, 7);
+  for (const std::int32_t tid : {7, 8, 8}) add(EventKind::kfree, 0x10000, tid);
+  const ReportResult result = report();
+  EXPECT_EQ(anomaly(result, "allocated_before_trace"), 1u);
+  EXPECT_EQ(anomaly(result, "double_free_or_untraced_allocation"), 1u);
+  EXPECT_EQ(result.explained.recorder_frees, 2u);
+  EXPECT_EQ(result.slab.unmatched_frees, 4u) << "each free has one cause";
+  CheckAnalysis check(info);
+  check.add(events);
+  EXPECT_EQ(check.finish().explained.recorder_frees, 2u);
+}
+
 TEST_F(Report, AReusedAddressMakesLiveCountsOfItsCallSiteUpperBounds) {
   for (const std::uint32_t site : {1, 2, 1}) {
     Event& event = add(EventKind::percpu_alloc, site == 1 ? 0x10000 : 0x20000);
