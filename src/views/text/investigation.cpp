@@ -43,7 +43,9 @@ constexpr std::array<Detail, 6> kDetails = {{{5, 5, 12, 8, 20, true, true},
                                              {1, 1, 3, 2, 1, false, false}}};
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0))); }
-std::string size_text(double bytes, const TextStyle& style) { return say_bytes(whole(bytes), style); }
+std::string size_text(double bytes, const TextStyle& style) {
+  return (bytes <= -0.5 ? "-" : "") + say_bytes(whole(std::abs(bytes)), style);
+}
 std::string seconds_text(double seconds) { return humane_duration(whole(seconds * 1e9)); }
 
 std::string change_text(double bytes, const TextStyle& style) {
@@ -212,6 +214,8 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
   if (table.rows.empty()) return {};
   std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style) +
                     hanging("  ", "Change: last value minus first. Steady rate: without jumps.", style);
+  if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.first < 0 || state.last < 0; }))
+    out += hanging("  ", "Unaccounted memory is negative while several counters count the same memory.", style);
   if (!detail.explains) return out;
   out += hanging("  ", "Caches count objects in use; `kmemtrace diff` counts whole slabs.", style);
   if (std::ranges::any_of(judgement.states, [](const auto& state) { return state.explained_bytes_per_s > 0; }))

@@ -30,6 +30,17 @@ TEST(InvestigationWords, NamesOtherGrowth) {
   EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;
 }
 
+TEST(InvestigationWords, NegativeSizesAreShown) {
+  InvestigationResult result;
+  StateGrowth& state = result.judgement.states.emplace_back();
+  state.name = kUnaccounted;
+  state.first = -89.3 * (1 << 20);
+  state.last = 10.8 * (1 << 20);
+  const std::string text = text_investigation(result, {});
+  EXPECT_NE(text.find("unaccounted memory  -89.3 MiB  10.8 MiB  +100.1 MiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("Unaccounted memory is negative"), std::string::npos) << text;
+}
+
 TEST(InvestigationWords, NamesMergedCaches) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   evidence.states.push_back(cache_series("sigqueue", steady));
