@@ -81,7 +81,7 @@ HeapProfileForms InvestigationSamples::forms() {
   HeapProfileForms forms{profile_.result({HeapKey::stack}), profile_.drawn()};
   HeapProfileFacts& facts = forms.result;
   facts.kernel = LiveKernel::release();
-  if (pages_) facts.selection = "the whole machine, without user pages";
+  if (pages_) facts.selection = "the whole machine, without movable pages";
   facts.start_unix_ns = begin_unix_ns_;
   facts.duration_ns = monotonic_ns() - begin_ns_;
   facts.losses = watcher_.losses();

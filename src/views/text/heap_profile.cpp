@@ -154,7 +154,12 @@ std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames
                  style) +
          "\n";
   out += total_lines("Slab", result.slab, seconds, style);
-  if (result.has_pages) out += total_lines("Pages, including slab pages and user memory", result.pages, seconds, style);
+  if (result.has_pages) {
+    const bool has_user_pages = std::ranges::any_of(result.rows, &HeapRow::user_pages);
+    const char* const title =
+        has_user_pages ? "Pages, including slab pages and user memory" : "Pages, including slab pages";
+    out += total_lines(title, result.pages, seconds, style);
+  }
   out += rows_of(result, RowKind::slab, symbols, limit, style);
   out += rows_of(result, RowKind::pages, symbols, limit, style);
   out += rows_of(result, RowKind::slab_pages, symbols, limit, style);

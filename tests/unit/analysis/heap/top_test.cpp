@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "views/json/top.hpp"
+#include "views/text/heap_profile.hpp"
 #include "views/text/top.hpp"
 
 namespace kmt {
@@ -256,6 +257,20 @@ TEST(TopAccount, PagesWithoutSlabsAreCountedByTheShareOfTheirSamples) {
   EXPECT_EQ(result.rows[0].allocated, 2 * kBytes);
   EXPECT_EQ(result.rows[1].allocated, kBytes);
   EXPECT_EQ(account.result(TopView::orders).rows.at(0).allocated, 2 * kBytes);
+}
+
+TEST(HeapProfile, NamesUserMemoryOnlyIfItHasSome) {
+  const auto text = [](const SymbolNames& names) {
+    HeapProfile profile(kMean, names, cgroup_text);
+    HeapSample sample = sample_of(1);
+    sample.pages = true;
+    profile.add(sample);
+    HeapProfileResult result = profile.result({HeapKey::call_site});
+    result.has_pages = true;
+    return text_heap_profile(result, names, 0, {});
+  };
+  EXPECT_NE(text(UserNames()).find("Pages, including slab pages and user memory"), std::string::npos);
+  EXPECT_EQ(text(SlabNames()).find("including slab pages and user memory"), std::string::npos);
 }
 
 TEST(TopAccount, StacksOfARowBelongToItsAllocator) {
