@@ -154,6 +154,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.explained = report.explained;
   result.findings = report.findings;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
+    if (lacks_stacks(report.by, report.trace)) break;
     LeakTable table = table_of(allocator, report);
     for (const LeakRow& row : table.rows) result.judged += row.trend.growth == Growth::too_few_points ? 0 : 1;
     if (!table.rows.empty()) result.tables.push_back(std::move(table));

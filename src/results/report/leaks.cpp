@@ -109,9 +109,14 @@ std::string_view id_of(LeaksUnclear unclear) {
     case LeaksUnclear::too_short: return "too-short";
     case LeaksUnclear::no_events: return "no-events";
     case LeaksUnclear::mostly_lost: return "mostly-lost";
+    case LeaksUnclear::no_stacks: return "no-stacks";
     case LeaksUnclear::missing_events: break;
   }
   return "missing-events";
+}
+
+bool lacks_stacks(const std::vector<GroupKey>& by, const TraceSummary& trace) {
+  return by == std::vector{GroupKey::stack} && trace.stacks + trace.user_stacks == 0;
 }
 
 bool LeaksResult::found() const {
@@ -126,6 +131,7 @@ LeaksUnclear LeaksResult::unclear() const {
   const bool is_whole = trace.recorded_ns >= trace.whole_ns;  // else events may have been lost outside --time
   if (is_whole && trace.lost_events > events) return LeaksUnclear::mostly_lost;
   if (trace.events == 0) return LeaksUnclear::no_events;
+  if (lacks_stacks(by, trace)) return LeaksUnclear::no_stacks;
   if (!trace.clock_in_ns) return LeaksUnclear::no_clock;
   if (!tables.empty() && judged == 0) return LeaksUnclear::too_short;
   return lacks_part(*this) || growth_may_be_missing_events(*this) ? LeaksUnclear::missing_events : LeaksUnclear::none;

@@ -41,10 +41,13 @@ enum class LeaksUnclear : std::uint8_t {
   too_short,    // no group could be judged
   no_events,    // the trace has no events, or the filters select none
   mostly_lost,  // the trace lost more events than it has
+  no_stacks,    // memory is grouped only by stack, but the trace has no stacks
   // Events are missing: a part of the file is missing, or memory grows whose frees may be among the missing events.
   missing_events,
 };
 std::string_view id_of(LeaksUnclear unclear);
+// True if the only key is the stack, but the trace has no stacks.
+bool lacks_stacks(const std::vector<GroupKey>& by, const TraceSummary& trace);
 
 struct LeakRow {
   GroupRow group;  // GroupRow::history is set

@@ -117,6 +117,7 @@ std::string unclear_text(const LeaksResult& result, const TextStyle& style) {
       return "Growth cannot be judged: the trace is too short; a group must be followed for at least a second.";
     case LeaksUnclear::no_events: return "Growth cannot be judged: no events.";
     case LeaksUnclear::missing_events: return missing_events_text(result, style);
+    case LeaksUnclear::no_stacks: return "Growth cannot be judged by stack: the trace has no stacks.";
     case LeaksUnclear::mostly_lost: break;
   }
   return fmt::format("Growth cannot be judged: {} were lost, and the trace has only {}.",
@@ -133,6 +134,8 @@ std::string unclear_next_step(const LeaksResult& result) {
     case LeaksUnclear::no_events: return "`kmemtrace record --stacks --duration 5m` records memory events.";
     case LeaksUnclear::mostly_lost:
       return "`kmemtrace record -b 64M --stacks --duration 5m` records with larger buffers.";
+    case LeaksUnclear::no_stacks:
+      return "`kmemtrace record --stacks --duration 5m` records stacks; --by call-site works without stacks.";
     case LeaksUnclear::missing_events: break;
   }
   return fmt::format("`kmemtrace check {}` shows what is missing; then record again.", printable(result.trace.path));
