@@ -64,6 +64,8 @@ constexpr std::array kGroupKeys = {
                  "the thread that freed the allocation; frees in interrupts are listed as [softirq], [hardirq], [nmi]"},
     GroupKeyInfo{GroupKey::free_process, "free-process", "Freed by process", kEach,
                  "the process that freed the allocation, as for process"},
+    GroupKeyInfo{GroupKey::free_comm, "free-comm", "Freed by name", kEach,
+                 "the name of the thread that freed the allocation"},
     GroupKeyInfo{GroupKey::module, "module", "Module", kEach,
                  "the kernel module of the caller, or [kernel] for built-in code"},
     GroupKeyInfo{GroupKey::subsystem, "subsystem", "Subsystem", kEach,

@@ -49,6 +49,7 @@ enum class GroupKey : std::uint8_t {
   free_site,
   free_task,
   free_process,
+  free_comm,
   module,
   subsystem,
   directory,
@@ -75,6 +76,7 @@ constexpr std::optional<GroupKey> key_of_free(GroupKey key) {
     case GroupKey::free_site: return GroupKey::call_site;
     case GroupKey::free_task: return GroupKey::task;
     case GroupKey::free_process: return GroupKey::process;
+    case GroupKey::free_comm: return GroupKey::comm;
     default: return std::nullopt;
   }
 }

@@ -315,7 +315,8 @@ def groups(allocations, keys, cpu_nodes=None):
 
 
 # {key of frees: (allocators to which it applies, the key of allocations with the same value)}
-FREE_KEYS = {'free-site': (('slab',), 'call-site'), 'free-task': (ALL, 'task'), 'free-process': (ALL, 'process')}
+FREE_KEYS = {'free-site': (('slab',), 'call-site'), 'free-task': (ALL, 'task'), 'free-process': (ALL, 'process'),
+             'free-comm': (ALL, 'comm')}
 Free = collections.namedtuple('Free', 'event')
 
 

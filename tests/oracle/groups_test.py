@@ -200,7 +200,7 @@ class Modules(Case):
 class Freers(Case):
     """Tests groups by who frees, and the matrix of allocators and freers."""
 
-    KEYS = 'free-site', 'free-task', 'call-site,free-site', 'task,free-task', 'free-process,order,process'
+    KEYS = 'free-site', 'free-task', 'free-comm', 'call-site,free-site', 'task,free-task', 'free-process,order,process'
 
     def check_freers(self, sample, keys):
         want = groups_oracle.by_freer(sample.history.allocations, keys.split(','))

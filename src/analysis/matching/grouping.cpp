@@ -172,7 +172,8 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::lifetime:
     case GroupKey::free_site:
     case GroupKey::free_task:
-    case GroupKey::free_process: return 0;
+    case GroupKey::free_process:
+    case GroupKey::free_comm: return 0;
   }
   return kNotSaid;
 }
@@ -451,7 +452,8 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::lifetime:
     case GroupKey::free_site:
     case GroupKey::free_task:
-    case GroupKey::free_process: return NotFreed{};
+    case GroupKey::free_process:
+    case GroupKey::free_comm: return NotFreed{};
   }
   return {};
 }

@@ -520,7 +520,7 @@ bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
   const bool asks =
       request.holders || !request.filter.comms.empty() ||
       groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm, GroupKey::syscall, GroupKey::cgroup,
-                          GroupKey::container, GroupKey::free_task, GroupKey::free_process});
+                          GroupKey::container, GroupKey::free_task, GroupKey::free_process, GroupKey::free_comm});
   return asks && may_tell_earlier_names(info.tables.event_types);
 }
 

@@ -33,4 +33,7 @@ struct Matrix {
   MatrixRow total;                // sums of all rows; has no keys
 };
 
+// Returns the sums of the rows from number `first` on, without keys.
+MatrixRow sum_of_rows(const Matrix& matrix, std::size_t first);
+
 }  // namespace kmt

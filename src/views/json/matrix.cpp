@@ -30,8 +30,9 @@ Json to_json(const Matrix& matrix, const std::vector<GroupKey>& by, const Report
   json["other_columns"] = matrix.other_columns;
   json["total_rows"] = matrix.rows.size();
   json["rows"] = Json::array();
-  for (std::size_t i = 0; i < shown_rows(options, matrix.rows.size()); ++i)
-    json["rows"].push_back(to_json(matrix.rows[i], by));
+  const std::size_t shown = shown_rows(options, matrix.rows.size());
+  for (std::size_t i = 0; i < shown; ++i) json["rows"].push_back(to_json(matrix.rows[i], by));
+  json["others"] = to_json(sum_of_rows(matrix, shown), by);
   json["total"] = to_json(matrix.total, by);
   return json;
 }

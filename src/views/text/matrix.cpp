@@ -65,21 +65,14 @@ std::string text_matrix(const Matrix& matrix, const std::vector<GroupKey>& by, c
       names.push_back(amount == 0 && !style.raw ? "-" : cell_text(Cell{amount}, matrix.amount->unit, style.raw));
     table.rows.push_back({std::move(names), aside});
   };
-  MatrixRow rest{{}, std::vector<std::uint64_t>(matrix.columns.size())};
-  for (std::size_t i = 0; i < matrix.rows.size(); ++i) {
+  for (std::size_t i = 0; i < shown; ++i) {
     const MatrixRow& row = matrix.rows[i];
-    if (i >= shown) {
-      for (std::size_t column = 0; column < row.amounts.size(); ++column) rest.amounts[column] += row.amounts[column];
-      rest.others += row.others;
-      rest.total += row.total;
-      continue;
-    }
     std::vector<std::string> names;
     for (std::size_t key = 0; key < row.keys.size(); ++key) names.push_back(key_text(by[key], row.keys[key], style));
     add_row(std::move(names), row, false);
   }
   if (shown < matrix.rows.size())
-    add_row({fmt::format("({} more)", say_count(matrix.rows.size() - shown, style))}, rest, true);
+    add_row({fmt::format("{} others", say_count(matrix.rows.size() - shown, style))}, sum_of_rows(matrix, shown), true);
   add_row({"total"}, matrix.total, true);
   const std::string title = fmt::format("{} by {}, columns: {}; {}", capitalised(matrix.allocator), keys,
                                         info_of(by.back()).name, matrix.amount->header);
