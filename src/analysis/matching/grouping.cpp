@@ -110,7 +110,8 @@ std::uint32_t Grouping::origin_of(const Event& event) {
 }
 
 bool Grouping::is_of_tracing_tool(const Origin& origin) const {
-  return origin.process != 0 && is_tracing_tool(process_name(origin).comm);
+  if (origin.process != 0 && is_tracing_tool(process_name(origin).comm)) return true;
+  return is_of_ring_buffer(function_of(name_of_site(origin.call_site, info_, symbols_)));
 }
 
 bool Grouping::has_groups(Allocator allocator) const {

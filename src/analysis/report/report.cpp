@@ -101,8 +101,8 @@ struct ReportAnalysis::State {
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
                  std::move(request.find_caller),
-                 {request.tree, request.with_interrupted, request.history, request.holders || request.most_live,
-                  request.holders}),
+                 {request.tree, request.with_interrupted, request.history || request.live_pages,
+                  request.holders || request.most_live, request.holders}),
         classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
                                symbol_names, caches),
                    grouping),
@@ -110,6 +110,7 @@ struct ReportAnalysis::State {
         ledger(ledger_options(trace_info, request)),
         causes(trace_info, symbol_names),
         names_most_live(request.most_live),
+        sums_live_pages(request.live_pages),
         history_of_live(request.history_of_live),
         judges_reclaimable(request.judges_reclaimable) {}
 
@@ -124,6 +125,7 @@ struct ReportAnalysis::State {
   std::vector<AnomalyRow> anomaly_rows();
   bool is_explained(const AnomalyKey& key);
   void count_live();
+  void add_live_pages(const Origin& origin, std::uint64_t bytes);
   void find_maybe_freed();
   OlderObjectsOfTrace older() const;
   CodeAddress code_address(std::uint32_t call_site) const;
@@ -144,7 +146,9 @@ struct ReportAnalysis::State {
   KnownCauses causes;
   std::vector<LiveCount> live;         // live memory without pages, by number of the origin
   std::vector<LiveCount> maybe_freed;  // by group
+  LivePages live_pages;
   bool names_most_live;
+  bool sums_live_pages;
   bool history_of_live;
   bool judges_reclaimable;
   MatchedBatch batch;                    // only used by add()
@@ -323,12 +327,27 @@ bool ReportAnalysis::State::is_explained(const AnomalyKey& key) {
 
 void ReportAnalysis::State::count_live() {
   live.resize(ledger.origins().size());
-  matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t, bool) {
-    if (allocator != Allocator::pages && number != 0) live[number] += {1, ledger.origins()[number].bytes_allocated};
+  matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
+    if (number == 0) return;
+    const Origin& origin = ledger.origins()[number];
+    if (allocator == Allocator::pages)
+      add_live_pages(origin, pages * info.machine.page_size);
+    else
+      live[number] += {1, origin.bytes_allocated};
   });
 }
 
-// Adds up the live slab objects that the kernel may have freed through a path without an event.
+void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t bytes) {
+  constexpr std::int8_t kMovable = 1;  // MIGRATE_MOVABLE (include/linux/mmzone.h)
+  const PageUse use = origin.page_use;
+  if (use == PageUse::slab || use == PageUse::reclaimable_slab)
+    live_pages.slab += bytes;
+  else if (use == PageUse::user || use == PageUse::page_cache ||
+           (use == PageUse::unknown && origin.migrate_type == kMovable))
+    live_pages.user += bytes;
+}
+
+// Adds up the live objects that the kernel may have freed without an event.
 void ReportAnalysis::State::find_maybe_freed() {
   for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair)
     if (const AnomalyKey& key = ledger.anomaly_key(pair);
@@ -487,6 +506,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   }
   result.by = state.grouping.by();
   if (state.names_most_live) result.most_live = state.find_most_live();
+  if (state.sums_live_pages) result.live_pages = state.live_pages;
   result.histories = state.make_histories(recorded.to_ns);
   result.traffic = state.make_traffic(recorded.to_ns);
   result.groups = state.tables();

@@ -38,8 +38,9 @@ struct ReportRequest {
   // With `history`: treat reclaimable memory like other memory, without Doubt::reclaimable.
   bool judges_reclaimable = false;
   bool holders = false;  // with `history`: fill GroupHistory::holders
-  bool most_live =
-      false;  // fill ReportResult::most_live; not possible with keys that are only known when an allocation is freed
+  // Fill ReportResult::most_live; not possible with keys that are only known when an allocation is freed.
+  bool most_live = false;
+  bool live_pages = false;  // fill ReportResult::live_pages
 };
 
 class ReportAnalysis {

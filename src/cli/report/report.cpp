@@ -166,6 +166,7 @@ ReportOptions view_of(const Command& command, const ReportArguments& options, co
   view.limit = options.limit;
   view.filtered = !request.filter.selects_all();
   view.over_time = options.over_time;
+  view.table_first = options.matrix || !options.by.empty();
   view.is_brief = !options.result.style.raw && !options.over_time && options.by.empty() && options.sort.empty() &&
                   options.columns.empty() && !command.has("--limit");
   if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
@@ -190,6 +191,7 @@ int report(const Command& command, const ReportArguments& options) {
   set_tree(request, options.tree);
   request.most_live =
       !options.result.json && !options.result.style.raw && std::ranges::none_of(request.by, is_known_when_freed);
+  request.live_pages = !options.result.json;
   if (options.matrix) check_matrix(request.by, view.sort);
   const bool as_perf_report = options.perf_kmem.style == "perf-report";
   PerfReportOptions perf_report;
@@ -250,7 +252,7 @@ Command report_command() {
                      list_of(pointers_to(group_columns())));
   command.flag("--over-time", &options->over_time,
                "Draw the live bytes of each group over time\nThis applies to the 4096 groups with the highest peaks, "
-               "and not to the keys lifetime, free-site, free-task and free-process.",
+               "and not to the keys lifetime, free-site, free-task, free-process and free-comm.",
                {.excludes = {"--matrix"}});
   command.flag("--matrix", &options->matrix,
                "Show a matrix: the values of the last key are columns (default keys: process,free-process)\nThe cells "

@@ -115,6 +115,12 @@ struct MostLive {
   std::size_t processes = 0;  // number of all processes that allocated a part of `live`
 };
 
+// Live bytes of pages by use, as far as stacks, GFP flags and migrate types show the use.
+struct LivePages {
+  std::uint64_t user = 0;  // user memory and page cache
+  std::uint64_t slab = 0;  // pages of slabs and large kmallocs
+};
+
 struct ReportResult {
   TraceSummary trace;
   Activity activity;
@@ -135,6 +141,7 @@ struct ReportResult {
   Findings findings;                                             // findings of the reader, such as damage and losses
   std::vector<Matrix> matrices;                                  // one for each table of `groups`, if requested
   std::optional<MostLive> most_live;                             // set if ReportRequest::most_live is set
+  std::optional<LivePages> live_pages;                           // set if ReportRequest::live_pages is set
   std::optional<Histories> histories;                            // set if ReportRequest::history is set
   std::optional<TrafficOverTime> traffic;                        // set if ReportRequest::traffic is set
 };

@@ -11,4 +11,10 @@ bool is_tracing_tool(std::string_view comm) {
   return std::ranges::find(kTools, comm) != kTools.end();
 }
 
+bool is_of_ring_buffer(std::string_view function) {
+  constexpr std::array<std::string_view, 5> kPrefixes = {"rb_alloc", "__rb_alloc", "ring_buffer_", "__ring_buffer_",
+                                                         "perf_mmap"};
+  return std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return function.starts_with(prefix); });
+}
+
 }  // namespace kmt

@@ -13,9 +13,10 @@ struct ReportOptions {
   const Column<GroupRow>* sort = nullptr;        // null: sort by bytes allocated
   std::vector<const Column<GroupRow>*> columns;  // if empty, the default columns that have values are shown
   std::size_t limit = 20;                        // maximum number of groups per table; 0: all
-  bool over_time = false;  // true: plot the live bytes of each group over time, if the report has this data
-  bool filtered = false;   // true: filters select only a part of the trace
-  bool is_brief = false;   // true: show at most 60 lines, with the totals and the largest groups
+  bool over_time = false;    // true: plot the live bytes of each group over time, if the report has this data
+  bool filtered = false;     // true: filters select only a part of the trace
+  bool table_first = false;  // true: the user asked for a table, so it precedes the totals
+  bool is_brief = false;     // true: show at most 60 lines, with the totals and the largest groups
 };
 
 // Returns the column to sort by: the requested column, or bytes allocated if no row has a value in the requested

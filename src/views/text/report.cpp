@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "results/report/leaks.hpp"
 #include "views/text/findings.hpp"
 #include "views/text/groups.hpp"
 #include "views/text/lines.hpp"
@@ -252,14 +253,9 @@ std::string older_objects(const ReportResult& result, const ReportOptions& optio
   return "\n" + heading("Objects from before the trace" + part, style) + to_text(table, style);
 }
 
-// True if the report is grouped only by stack, but the trace has no stacks.
-bool lacks_stacks(const ReportResult& result) {
-  return result.by == std::vector{GroupKey::stack} && result.trace.stacks + result.trace.user_stacks == 0;
-}
-
 // Returns the tables of groups.
 std::string group_tables(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
-  if (lacks_stacks(result))
+  if (lacks_stacks(result.by, result.trace))
     return "\n" +
            hanging("",
                    "No groups: the trace has no stacks. `kmemtrace record --stacks` records them; --by call-site "
@@ -303,17 +299,28 @@ std::string most_live_text(const MostLive& most, const std::vector<GroupKey>& by
   return text + ".";
 }
 
+// Returns " (1.2 MiB user memory and page cache, 4.8 MiB slab pages)"; empty if the uses are unknown.
+std::string uses_of_pages(const std::optional<LivePages>& pages, const TextStyle& style) {
+  if (!pages || pages->user + pages->slab == 0) return {};
+  const std::string slab = pages->slab == 0 ? "" : say_bytes(pages->slab, style) + " slab pages";
+  return fmt::format(" ({} user memory and page cache{}{})", say_bytes(pages->user, style), slab.empty() ? "" : ", ",
+                     slab);
+}
+
 // Returns how much of the allocated memory is live, who allocated most of it, and which command judges whether it
 // leaks.
 std::string conclusion(const ReportResult& result, const TextStyle& style) {
-  const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" : "";
+  const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" +
+                                                          uses_of_pages(result.live_pages, style)
+                                                    : "";
   const char* const bound = result.slab.maybe_freed.allocations > 0 ? "at most " : "";
   std::string text =
       has_events(result.slab) ? bound + say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
   if (!pages.empty()) text += (text.empty() ? "" : " and ") + pages;
   if (text.empty() || style.raw) return {};
   text = "Live at the end of the trace: " + text + " that were allocated in it.";
-  if (result.most_live && !lacks_stacks(result)) text += most_live_text(*result.most_live, result.by, style);
+  if (result.most_live && !lacks_stacks(result.by, result.trace))
+    text += most_live_text(*result.most_live, result.by, style);
   const std::string next =
       fmt::format("`kmemtrace leaks {}` judges whether this memory grows.", printable(result.trace.path));
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
@@ -387,6 +394,17 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
   return out;
 }
 
+// Returns the last sections of a report that is not brief.
+std::string sections_after_groups(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  constexpr std::size_t kMostShortLived = 10;
+  if (!result.matrices.empty()) return {};
+  std::string out = lacks_stacks(result.by, result.trace) ? "" : churn_lines(result, kMostShortLived, style);
+  out += page_orders(result, style);
+  out += anomaly_sites(result, options, style);
+  out += older_objects(result, options, style);
+  return out + memory_lines(result.memory, style);
+}
+
 // Returns the report as text. With `is_narrow`, leaves out parts of the first lines, because a narrow terminal breaks
 // them into many lines.
 std::string text_of(const ReportResult& result, const ReportOptions& options, bool is_narrow, const TextStyle& style) {
@@ -397,30 +415,34 @@ std::string text_of(const ReportResult& result, const ReportOptions& options, bo
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
-  out += conclusion(result, style);
-  out += slab_lines(result.slab, !is_narrow, style);
-  out += page_lines(result.pages, style);
+  const std::string verdict = conclusion(result, style);
+  const std::string totals = slab_lines(result.slab, !is_narrow, style) + page_lines(result.pages, style);
   const std::string small_allocators = percpu_lines(result.percpu, style) + vmalloc_lines(result.vmalloc, style);
-  constexpr std::size_t kFewestLinesOfGroups = 12;
-  const bool has_small_allocators =
-      small_allocators.empty() || !options.is_brief ||
-      lines_in(out) + lines_in(small_allocators) + lines_in(anomalies) + kFewestLinesOfGroups <= kBriefLines;
-  if (has_small_allocators) out += small_allocators;
-  out += anomalies;
-  if (!result.matrices.empty()) return out + text_matrices(result.matrices, result.by, options, style);
-  if (options.is_brief) return out + brief_groups(result, options, lines_in(out), has_small_allocators, style);
-  constexpr std::size_t kMostShortLived = 10;
-  out += group_tables(result, options, style);
-  if (!lacks_stacks(result)) out += churn_lines(result, kMostShortLived, style);
-  out += page_orders(result, style);
-  out += anomaly_sites(result, options, style);
-  out += older_objects(result, options, style);
-  return out + memory_lines(result.memory, style);
+  if (options.is_brief && result.matrices.empty()) {
+    out += verdict + totals;
+    constexpr std::size_t kFewestLinesOfGroups = 12;
+    const bool has_small_allocators =
+        small_allocators.empty() ||
+        lines_in(out) + lines_in(small_allocators) + lines_in(anomalies) + kFewestLinesOfGroups <= kBriefLines;
+    if (has_small_allocators) out += small_allocators;
+    out += anomalies;
+    return out + brief_groups(result, options, lines_in(out), has_small_allocators, style);
+  }
+  const std::string tables = result.matrices.empty() ? group_tables(result, options, style)
+                                                     : text_matrices(result.matrices, result.by, options, style);
+  const std::string rest = totals + small_allocators + anomalies;
+  if (!options.table_first) return out + verdict + rest + tables + sections_after_groups(result, options, style);
+  // The title of a table that was asked for is in the first 24 lines, after a blank line.
+  constexpr std::size_t kFirstScreen = 24;
+  const bool has_room = lines_in(out) + lines_in(verdict) + 2 <= kFirstScreen;
+  out += has_room ? verdict + tables : tables + verdict;
+  return out + rest + sections_after_groups(result, options, style);
 }
 
 }  // namespace
 
 std::string text_report(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
+  if (options.table_first) return text_of(result, options, true, style);
   std::string out = text_of(result, options, false, style);
   if (options.is_brief && lines_in(out) > kBriefLines) out = text_of(result, options, true, style);
   return out;

@@ -247,6 +247,22 @@ TEST_F(Report, FreesOfTheRecordersOwnMemoryAreCountedOnce) {
   EXPECT_EQ(check.finish().explained.recorder_frees, 2u);
 }
 
+TEST_F(Report, LivePagesAreSplitByUse) {
+  for (const std::int8_t type : {std::int8_t{0}, std::int8_t{1}, std::int8_t{1}}) {
+    Event& event = add(EventKind::page_alloc, 0x100 + events.size());
+    event.migrate_type = type;
+  }
+  const NoNames names{};
+  ReportAnalysis analysis(info, names, {.live_pages = true});
+  analysis.add(events);
+  const ReportResult result = analysis.finish();
+  EXPECT_EQ(result.pages.live_bytes, 3u * 4096);
+  ASSERT_TRUE(result.live_pages);
+  EXPECT_EQ(result.live_pages->user, 2u * 4096) << "movable pages";
+  EXPECT_EQ(result.live_pages->slab, 0u);
+  EXPECT_FALSE(report().live_pages);
+}
+
 TEST_F(Report, AReusedAddressMakesLiveCountsOfItsCallSiteUpperBounds) {
   for (const std::uint32_t site : {1, 2, 1}) {
     Event& event = add(EventKind::percpu_alloc, site == 1 ? 0x10000 : 0x20000);
