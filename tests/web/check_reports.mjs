@@ -111,6 +111,11 @@ async function clickThrough(page, checks, report, look) {
     const what = `${name}, ${look.name}`;
     checks.ok((await page.locator('main').innerText()).trim().length > 20, `${what}: shows something`);
     for (const wrong of [...(await barriers(page)), ...(await misplaced(page))]) checks.ok(false, `${what}: ${wrong}`);
+    if (name === 'overview' && look.width >= 1280) {
+      const frames = page.locator('[data-table=totals] .table');
+      for (const frame of await frames.all())
+        checks.ok(await frame.evaluate((box) => box.scrollWidth <= box.clientWidth + 1), `${what}: totals fit`);
+    }
     if (values.shots)
       await page.screenshot({
         path: path.join(values.shots, `${path.basename(report, '.html')}-${name}-${look.name}.png`),

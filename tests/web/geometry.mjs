@@ -125,6 +125,22 @@ export function misplaced(page) {
       overlaps(drawn.slice(), ' in a picture');
     }
 
+    // A pinned column must leave room for other columns.
+    for (const frame of document.querySelectorAll('.table')) {
+      const pinned = frame.querySelector('th.pinned');
+      if (!pinned || frame.scrollWidth <= frame.clientWidth + 1) continue;
+      const { width } = pinned.getBoundingClientRect();
+      if (width > frame.clientWidth * 0.6)
+        found.push(`pinned column "${short(pinned.textContent)}" has ${Math.round(width)} of ${frame.clientWidth} px`);
+    }
+
+    // A link that is cut off must end with "…".
+    for (const link of document.querySelectorAll('td .link')) {
+      const cell = link.closest('td');
+      const isCut = link.getBoundingClientRect().right > cell.getBoundingClientRect().right + kSlack;
+      if (isCut) found.push(`cut off in its cell: link "${short(link.textContent)}"`);
+    }
+
     // If a table is wider than its frame, a hint must be visible.
     for (const frame of document.querySelectorAll('.table')) {
       const isWide = frame.scrollWidth > frame.clientWidth + 1;

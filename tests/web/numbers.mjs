@@ -114,6 +114,16 @@ async function anomaliesAgree(page, checks, report) {
   const rows = await rowsOf(page, 'kinds');
   for (const [kind, count] of kinds)
     checks.equal(rows.find((row) => row.kind === kind)?.count, count, `anomalies ${kind}`);
+  // Rows of explained anomalies have a table of their own, and both tables have all anomalies.
+  for (const [table, isExplained] of [
+    ['anomalies', false],
+    ['explained-anomalies', true],
+  ]) {
+    const wanted = report.anomaly_sites.filter((site) => site.explained === isExplained);
+    if (wanted.length === 0) continue;
+    const shown = await page.locator(`[data-table=${table}] table`).getAttribute('aria-rowcount');
+    checks.equal(Number(shown) - 1, wanted.length, `rows of ${table}`);
+  }
 }
 
 async function flameAgrees(page, checks, report) {

@@ -108,6 +108,15 @@ export interface AnomalySite {
   count: number;
   first_ns: number;
   last_ns: number;
+  explained: boolean; // the cause is known
+}
+
+export interface ExplainedAnomalies {
+  older_frees: number;
+  untraced_frees: number;
+  untraced_allocations: number;
+  recorder_frees: number;
+  of_events: number;
 }
 
 export interface Report extends Record<AllocatorName, Totals> {
@@ -122,6 +131,7 @@ export interface Report extends Record<AllocatorName, Totals> {
   groups: Groups;
   anomalies: Record<string, number>;
   anomaly_sites: AnomalySite[];
+  explained_anomalies: ExplainedAnomalies;
   findings: Finding[];
 }
 

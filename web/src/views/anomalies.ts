@@ -2,8 +2,8 @@
 // The page with events that contradict each other, such as two frees of one object.
 import type { App } from '../app';
 import { allocatorNumber } from '../data/allocators';
-import type { Address, AnomalySite } from '../data/document';
-import { clock, count, printable } from '../text';
+import type { Address, AnomalySite, Report } from '../data/document';
+import { clock, count, percent, printable } from '../text';
 import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
 import { table, type Column } from '../widgets/table';
@@ -44,86 +44,144 @@ function site(app: App, key: 'first' | 'second', title: string, help: string): C
   };
 }
 
+interface Kind {
+  kind: string;
+  count: number;
+  explained: number;
+}
+
+// Returns the kinds of anomalies, those with most unexplained anomalies first.
+function kindsOf({ anomalies, explained_anomalies: explained }: Report): Kind[] {
+  const known: Record<string, number> = {
+    allocated_before_trace: explained.older_frees,
+    allocation_on_live_pointer: explained.untraced_frees,
+    double_free_or_untraced_allocation: explained.untraced_allocations,
+  };
+  const kinds = Object.entries(anomalies).map(([kind, number]) => ({
+    kind,
+    count: number,
+    explained: Math.min(number, known[kind] ?? 0),
+  }));
+  return kinds.sort((a, b) => b.count - b.explained - (a.count - a.explained));
+}
+
+function kindsTable(report: Report): HTMLElement {
+  return table({
+    name: 'kinds',
+    label: 'Anomalies by kind',
+    short: true,
+    rows: kindsOf(report),
+    columns: [
+      { key: 'kind', title: 'Kind', isText: true, value: (row) => row.kind, text: (row) => words(row.kind) },
+      {
+        key: 'unexplained',
+        title: 'Unexplained',
+        value: (row) => row.count - row.explained,
+        text: (row) => count(row.count - row.explained),
+      },
+      {
+        key: 'explained',
+        title: 'Explained',
+        help: 'the cause is known: the object is older than the trace, or the kernel has no event on this path',
+        value: (row) => row.explained,
+        text: (row) => count(row.explained),
+      },
+      { key: 'count', title: 'Count', value: (row) => row.count, text: (row) => count(row.count) },
+      {
+        key: 'meaning',
+        title: 'Meaning',
+        isText: true,
+        wraps: true,
+        width: 60,
+        value: (row) => kKinds[row.kind] ?? '',
+        text: (row) => kKinds[row.kind] ?? '',
+      },
+    ],
+    empty: 'None.',
+  });
+}
+
+function sitesTable(app: App, name: string, rows: AnomalySite[], nothing: string): HTMLElement {
+  const first = app.trace.report.trace.first_ns;
+  return table({
+    name,
+    label: 'Anomalies by call sites',
+    rows,
+    columns: [
+      { key: 'kind', title: 'Kind', isText: true, value: (row) => row.kind, text: (row) => words(row.kind) },
+      {
+        key: 'allocator',
+        title: 'Allocator',
+        isText: true,
+        width: 11,
+        value: (row) => row.allocator,
+        text: () => '',
+        node: (row) => badge(allocatorNumber(row.allocator)),
+      },
+      { key: 'count', title: 'Count', value: (row) => row.count, text: (row) => count(row.count) },
+      site(app, 'first', 'Earlier', 'call site of the earlier event, which is a free or an allocation'),
+      site(app, 'second', 'Seen at', 'call site of the event at which it was seen'),
+      {
+        key: 'cache',
+        title: 'Cache',
+        isText: true,
+        isCode: true,
+        value: (row) => row.cache,
+        text: (row) => printable(row.cache ?? '–'),
+      },
+      { key: 'from', title: 'First', value: (row) => row.first_ns, text: (row) => clock(row.first_ns - first) },
+      { key: 'to', title: 'Last', value: (row) => row.last_ns, text: (row) => clock(row.last_ns - first) },
+    ],
+    sort: '-count',
+    filterText: (row) =>
+      printable(`${words(row.kind)} ${row.first?.symbol ?? ''} ${row.second?.symbol ?? ''} ${row.cache ?? ''}`),
+    empty: nothing,
+  });
+}
+
+function explainedNote({ explained_anomalies: of }: Report): HTMLElement {
+  const sum = of.older_frees + of.untraced_frees + of.untraced_allocations;
+  return note(
+    `${percent((100 * sum) / (of.of_events || 1))} of allocations and frees are explained anomalies. Their cause is known: the object is older than the trace, or the kernel allocated or freed it on a path without an event. They are no sign of an error.`,
+  );
+}
+
 export function anomaliesPage(app: App): HTMLElement {
   const { report } = app.trace;
   const { filter } = app.state;
-  const kinds = Object.entries(report.anomalies);
   const rows = report.anomaly_sites.filter(
     (row) =>
       (filter.allocator === null || row.allocator === filter.allocator) &&
       (filter.cache === null || row.cache === filter.cache) &&
       (filter.site === null || row.first?.symbol === filter.site || row.second?.symbol === filter.site),
   );
-  if (kinds.length === 0 && report.anomaly_sites.length === 0)
+  if (Object.keys(report.anomalies).length === 0 && report.anomaly_sites.length === 0)
     return empty(
       report.findings.length > 0
         ? 'The events have no anomalies. The overview shows the problems of the trace itself.'
         : 'The events have no anomalies.',
     );
-  const first = report.trace.first_ns;
+  const explained = rows.filter((row) => row.explained);
   return el(
     'div',
     {},
+    section('Kinds', kindsTable(report)),
     section(
-      'Kinds',
-      table({
-        name: 'kinds',
-        label: 'Anomalies by kind',
-        short: true,
-        rows: kinds,
-        columns: [
-          { key: 'kind', title: 'Kind', isText: true, value: ([kind]) => kind, text: ([kind]) => words(kind) },
-          { key: 'count', title: 'Count', value: ([, number]) => number, text: ([, number]) => count(number) },
-          {
-            key: 'meaning',
-            title: 'Meaning',
-            isText: true,
-            width: 80,
-            value: ([kind]) => kKinds[kind] ?? '',
-            text: ([kind]) => kKinds[kind] ?? '',
-          },
-        ],
-        empty: 'None.',
-      }),
-    ),
-    section(
-      'By call sites',
+      'Unexplained, by call sites',
       (filter.range !== null || filter.module !== null || filter.task !== null) &&
         note('Anomalies are shown for the whole time, all modules and all tasks. Filters of these do not apply.'),
-      table({
-        name: 'anomalies',
-        label: 'Anomalies by call sites',
-        rows,
-        columns: [
-          { key: 'kind', title: 'Kind', isText: true, value: (row) => row.kind, text: (row) => words(row.kind) },
-          {
-            key: 'allocator',
-            title: 'Allocator',
-            isText: true,
-            width: 11,
-            value: (row) => row.allocator,
-            text: () => '',
-            node: (row) => badge(allocatorNumber(row.allocator)),
-          },
-          { key: 'count', title: 'Count', value: (row) => row.count, text: (row) => count(row.count) },
-          site(app, 'first', 'Earlier', 'call site of the earlier event, which is a free or an allocation'),
-          site(app, 'second', 'Seen at', 'call site of the event at which it was seen'),
-          {
-            key: 'cache',
-            title: 'Cache',
-            isText: true,
-            isCode: true,
-            value: (row) => row.cache,
-            text: (row) => printable(row.cache ?? '–'),
-          },
-          { key: 'from', title: 'First', value: (row) => row.first_ns, text: (row) => clock(row.first_ns - first) },
-          { key: 'to', title: 'Last', value: (row) => row.last_ns, text: (row) => clock(row.last_ns - first) },
-        ],
-        sort: '-count',
-        filterText: (row) =>
-          printable(`${words(row.kind)} ${row.first?.symbol ?? ''} ${row.second?.symbol ?? ''} ${row.cache ?? ''}`),
-        empty: 'No anomaly is left by the filters.',
-      }),
+      sitesTable(
+        app,
+        'anomalies',
+        rows.filter((row) => !row.explained),
+        'No unexplained anomaly.',
+      ),
     ),
+    explained.length > 0 &&
+      section(
+        'Explained, by call sites',
+        explainedNote(report),
+        sitesTable(app, 'explained-anomalies', explained, 'None.'),
+      ),
   );
 }

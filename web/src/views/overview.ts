@@ -102,6 +102,7 @@ function totalsTable(app: App): HTMLElement {
     name: 'totals',
     label: 'Totals of each allocator',
     short: true,
+    dense: true,
     rows: totals(app),
     columns: [
       {
@@ -112,7 +113,7 @@ function totalsTable(app: App): HTMLElement {
         text: (row) => kAllocatorTitles[row.allocator],
         node: (row) => badge(allocatorNumber(row.allocator)),
       },
-      column('allocations', 'Allocations', count),
+      column('allocations', 'Hits', count, 'allocations that succeeded'),
       column('frees', 'Frees', count, 'frees of memory that was allocated in the trace'),
       column('requested', 'Requested', bytes),
       column('allocated', 'Allocated', bytes),
@@ -177,7 +178,8 @@ function loss(app: App): HTMLElement {
 }
 
 function findings(list: Finding[]): HTMLElement {
-  if (list.length === 0) return note('Nothing was found wrong with the trace.');
+  if (list.length === 0)
+    return note('The trace has no damage. The page of anomalies shows events that contradict each other.');
   return el(
     'ul',
     { class: 'findings' },

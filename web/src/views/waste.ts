@@ -112,22 +112,21 @@ function sections(app: App, pairs: SizePair[]): HTMLElement[] {
           { key: 'wasted', title: 'Wasted', value: (row) => row.wasted, text: (row) => bytes(row.wasted) },
           { key: 'waste', title: 'Waste', value: share, text: (row) => percent(share(row)) },
           {
-            key: 'sites',
+            key: 'site-count',
             title: 'Call sites',
+            help: 'number of call sites that requested this size',
+            value: (row) => row.sites.size,
+            text: (row) => count(row.sites.size),
+          },
+          {
+            key: 'sites',
+            title: 'Largest call site',
+            help: 'the call site with most allocations of this size',
             isText: true,
             isCode: true,
-            width: 70,
             value: (row) => topSites(app, row)[0] ?? '',
-            text: (row) => topSites(app, row).map(printable).join(', '),
-            node: (row) => {
-              const more = row.sites.size - kSitesShown;
-              return el(
-                'span',
-                { class: 'links' },
-                ...topSites(app, row).map((site) => filterLink(app, 'site', site)),
-                more > 0 && el('span', { class: 'muted' }, `and ${count(more)} more`),
-              );
-            },
+            text: (row) => printable(topSites(app, row)[0] ?? ''),
+            node: (row) => filterLink(app, 'site', topSites(app, row)[0] ?? ''),
           },
         ],
         sort: '-wasted',

@@ -32,6 +32,7 @@ export interface TableOptions<Row> {
   empty: string;
   idOf?: (row: Row) => string; // returns an ID by which revealRow() finds the row
   short?: boolean; // true: the table has few rows and does not scroll
+  dense?: boolean; // true: the table has many columns of numbers and little space between them
 }
 
 const kRowHeight = 30;
@@ -101,7 +102,14 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     el('thead', {}, headRow),
     body,
   );
-  const frame = el('div', { class: options.short ? 'table short' : 'table', scroll: () => draw() }, grid);
+  const frame = el(
+    'div',
+    {
+      class: ['table', options.short && 'short', options.dense && 'dense'].filter(Boolean).join(' '),
+      scroll: () => draw(),
+    },
+    grid,
+  );
   const counted = el('span', { class: 'counted', role: 'status' });
   const filterText = options.filterText;
   const bar =
@@ -274,7 +282,8 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
   // Column widths are computed from all rows, so that they do not change while users scroll.
   const longestText = narrow ? 17 : 44;
   const widths = columns.map((column) => {
-    if (column.width) return narrow ? Math.min(column.width, 40) : column.width;
+    // The pinned column covers a part of a narrow window all the time, so it must leave room for a column of numbers.
+    if (column.width) return narrow ? Math.min(column.width, column === pinned ? longestText : 40) : column.width;
     if (column.room && !narrow) return column.room;
     let most = column.title.length + 1;
     for (const row of options.rows) most = Math.max(most, column.text(row).length);
