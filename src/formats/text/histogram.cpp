@@ -78,14 +78,14 @@ NamedKeys split_keys(std::string_view text) {
 
 using NamedValues = std::vector<std::pair<std::string_view, std::optional<std::uint64_t>>>;
 
-// True if the trigger prints this value in hex, as in "vals=bytes_req.hex". The rows have no 0x.
-bool is_hexadecimal(std::string_view trigger, std::string_view name) {
+// True if the trigger prints this value with a modifier, as in "vals=bytes_req.hex". Hexadecimal values have no 0x.
+bool has_modifier(std::string_view trigger, std::string_view name, std::string_view modifier) {
   constexpr std::string_view kValues = ":vals=";
   const std::size_t at = trigger.find(kValues);
   if (at == trigger.npos) return false;
   const std::string_view values = trigger.substr(at + kValues.size());
   const auto names = split(values.substr(0, values.find_first_of(": ")), ',');
-  return std::ranges::find(names, fmt::format("{}.hex", name)) != names.end();
+  return std::ranges::find(names, fmt::format("{}.{}", name, modifier)) != names.end();
 }
 
 // Parses "12.34" as hundredths.
@@ -104,9 +104,14 @@ NamedValues split_values(std::string_view text, std::string_view trigger) {
     const std::string_view name = trim(text.substr(0, colon));
     text = text.substr(colon + 1);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.starts_with('#') || has_modifier(trigger, name, "graph")) {  // a bar, which may be empty
+      text.remove_prefix(std::min(text.find_first_not_of('#'), text.size()));
+      values.emplace_back(name, std::nullopt);
+      continue;
+    }
     const std::string_view value = text.substr(0, text.find(' '));
     text.remove_prefix(value.size());
-    const int base = is_hexadecimal(trigger, name) ? 16 : 10;
+    const int base = has_modifier(trigger, name, "hex") ? 16 : 10;
     values.emplace_back(name, is_percentage(name) ? parse_percentage(value) : parse_number<std::uint64_t>(value, base));
   }
   return values;
@@ -128,7 +133,9 @@ void add_row(std::string_view keys_text, std::string_view values_text, Histogram
   const bool has_columns =
       is_first || (keys.size() == histogram.keys.size() &&
                    std::ranges::equal(values, histogram.values, {}, [](const auto& value) { return value.first; }));
-  if (keys.empty() || values.empty() || !values.front().second || !has_columns) {
+  const bool has_bar =
+      trim(values_text).starts_with("hitcount: #") || has_modifier(histogram.trigger, "hitcount", "graph");
+  if (keys.empty() || values.empty() || !(values.front().second || has_bar) || !has_columns) {
     ++histogram.unreadable_rows;
     return;
   }

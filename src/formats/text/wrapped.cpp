@@ -180,17 +180,28 @@ bool append_trace(std::string_view text, std::string& out) {
   return true;
 }
 
-// Appends the trace in a script. The text of a script is the trace itself, a string of old versions of systrace, or a
-// string of JSON from Chrome.
-void append_script(std::string_view script, std::string& out) {
+// Appends the trace in a string of old versions of systrace, or in a string of JSON from Chrome. Returns false if there
+// is none.
+bool append_string(std::string_view script, std::string& out) {
   for (const std::string_view name : {"linuxPerfData", "\"systemTraceEvents\"", "\"traceEvents\""}) {
     const std::size_t at = script.find(name);
     const std::size_t quote =
         at == std::string_view::npos ? at : script.find_first_not_of(" =:\t\r\n", at + name.size());
     if (quote == std::string_view::npos || (script[quote] != '"' && script[quote] != '\'')) continue;
-    if (append_trace(string_literal(script.substr(quote)), out)) return;
+    if (append_trace(string_literal(script.substr(quote)), out)) return true;
   }
-  append_trace(script, out);
+  return false;
+}
+
+// The text of a script is the trace itself, or has it as a string.
+void append_script(std::string_view script, std::string& out) {
+  if (!append_string(script, out)) append_trace(script, out);
+}
+
+bool is_json_object(std::string_view file) {
+  file.remove_prefix(file.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  file.remove_prefix(std::min(file.find_first_not_of(" \t\r\n"), file.size()));
+  return file.starts_with('{');
 }
 
 bool is_page(std::string_view file) {
@@ -215,6 +226,7 @@ UnwrappedText unwrap_page(std::string_view page) {
 std::optional<UnwrappedText> unwrap(Bytes file) {
   const std::string_view text = as_text(file);
   if (is_page(text)) return unwrap_page(text);
+  if (UnwrappedText out; is_json_object(text) && append_string(text, out.text)) return out;
   if (is_quoted_printable(text)) return UnwrappedText{decode_quoted_printable(text), {}};
   return unwrap_zlib(text);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Extracts the text of a trace from the files that Android's atrace and systrace write: text that zlib has compressed,
-// and web pages. Also decodes mails in quoted-printable.
+// Extracts the text of a trace from the files that Android's atrace and systrace and Chrome write: text that zlib has
+// compressed, web pages, and JSON. Also decodes mails in quoted-printable.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct UnwrappedText {
   std::string damage;  // why the end of the text is missing; empty: the text is complete
 };
 
-// Returns nothing if the file is neither compressed text of atrace, nor a web page or mail. Throws Error if it is a web
-// page without the text of a trace.
+// Returns nothing if the file is neither compressed text of atrace, nor a web page, JSON or mail. Throws Error if it is
+// a web page without the text of a trace.
 std::optional<UnwrappedText> unwrap(Bytes file);
 
 }  // namespace kmt::text

@@ -99,6 +99,16 @@ TEST(WrappedText, FindsTheTextOfSystrace) {
   EXPECT_EQ(both->text.size(), 2 * kText.size() + 5);  // the second text has CR LF
 }
 
+TEST(WrappedText, FindsTheTextInJsonOfChrome) {
+  const std::string escaped = replaced(replaced(replaced(kText, "\\", "\\\\"), "\"", "\\\""), "\n", "\\n");
+  for (const std::string start : {"{\"traceEvents\": [], ", "\n{\"traceEvents\":[{\"ph\":\"M\"}],"}) {
+    const auto found = unwrap(bytes_of(start + "\"systemTraceEvents\": \"" + escaped + "\"}\n"));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->text, kText);
+  }
+  EXPECT_FALSE(unwrap(bytes_of("{\"traceEvents\": []}")));
+}
+
 TEST(WrappedText, AnEscapeMayBeCutOff) {
   const std::string page = "<html><script>linuxPerfData=\"\\u41";
   const std::vector<std::uint8_t> bytes(page.begin(), page.end());  // exactly as long as the page
