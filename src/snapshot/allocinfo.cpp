@@ -26,7 +26,24 @@ struct Amount {
 struct Format {
   double unit = 1024;        // K, M and G are powers of this number
   bool calls_first = false;  // true: the number of calls is before the size
+  bool numbered = false;     // true: each line starts with its number
+  bool ambiguous = false;    // true: K, M or G may be powers of 1000 or of 1024
 };
+
+// Returns the length of a line's number as written by `cat -n` or `grep -n`: "   12" or "12:". 0 if there is none.
+std::size_t length_of_number(std::string_view line) {
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t end = std::min(line.find_first_not_of("0123456789", begin), line.size());
+  if (end == begin || end == line.size()) return 0;
+  return line[end] == ':' ? end + 1 : line[end] == ' ' || line[end] == '\t' ? end : 0;
+}
+
+// Returns the line without the marks of quoted mail, its number, and a carriage return.
+std::string_view plain_line(std::string_view line, const Format& format) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  line = without_quotes(line);
+  return format.numbered ? line.substr(length_of_number(line)) : line;
+}
 
 // Returns the factor of a unit such as "K", "Ki", "KiB" or "kB". `numfmt --to=si` writes "k" for 1000, and then "M" for
 // 1000 * 1000.
@@ -116,15 +133,48 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   return site;
 }
 
+// True if each line starts with its number, and has all other columns as well.
+bool is_numbered(std::string_view text) {
+  constexpr std::size_t kFewest = 2;
+  std::size_t lines = 0;
+  std::size_t sites = 0;
+  std::uint64_t last = 0;
+  bool is_each = true;
+  each_line(text, [&](std::string_view line) {
+    line = plain_line(line, {});
+    if (trim(line).empty() || !is_each) return;
+    const std::size_t length = length_of_number(line);
+    const auto number = leading_number(trim(line.substr(0, length)));
+    const bool may_skip = length != 0 && line[length - 1] == ':';  // `grep` leaves out lines
+    is_each = number && (lines == 0 || (may_skip ? *number > last : *number == last + 1));
+    last = number.value_or(0);
+    ++lines;
+    if (site_of(line.substr(length))) ++sites;
+  });
+  return is_each && lines >= kFewest && sites != 0;
+}
+
+// True for "12M", "1.2G" and "12KB", but not for "12Mi", "12k" and "12B". numfmt --to=si and --to=iec both write "M",
+// and before coreutils 9.5 also "K".
+bool has_ambiguous_unit(std::string_view word) {
+  const std::size_t unit = std::min(word.find_first_not_of("0123456789.,"), word.size());
+  if (unit == 0 || unit == word.size() || std::string_view("KMGTPE").find(word[unit]) == std::string_view::npos)
+    return false;
+  return unit + 1 == word.size() || word.substr(unit + 1) == "B";
+}
+
 // Finds out the format from all lines. An allocation has at least one byte, so the larger numbers are sizes.
 Format format_of(std::string_view text) {
   Format format;
+  format.numbered = is_numbered(text);
   std::size_t sizes_first = 0;
   std::size_t calls_first = 0;
   each_line(text, [&](std::string_view line) {
+    line = plain_line(line, format);
     if (is_header(line)) return;
     for (Words words(line); !words.empty();) {
       const std::string_view word = words.next();
+      format.ambiguous = format.ambiguous || has_ambiguous_unit(word);
       if (word.ends_with('k') && amount_of(word, {})) format.unit = 1000;
     }
     const auto site = site_of(line);
@@ -133,6 +183,7 @@ Format format_of(std::string_view text) {
     if (site->bytes < site->count) ++calls_first;
   });
   format.calls_first = calls_first > sizes_first;
+  if (format.unit == 1000) format.ambiguous = false;
   return format;
 }
 
@@ -141,8 +192,10 @@ Format format_of(std::string_view text) {
 bool is_allocinfo(std::string_view text) {
   constexpr std::size_t kFirstBytes = 4096;
   bool found = false;
-  each_line(text.substr(0, kFirstBytes), [&found](std::string_view line) {
-    found = found || (line.find("func:") != line.npos && site_of(line).has_value());
+  Format format;
+  format.numbered = is_numbered(text.substr(0, std::min(text.find_last_of('\n', kFirstBytes), kFirstBytes)));
+  each_line(text.substr(0, kFirstBytes), [&](std::string_view line) {
+    found = found || (line.find("func:") != line.npos && site_of(plain_line(line, format)).has_value());
   });
   return found;
 }
@@ -153,6 +206,7 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
   bool has_unknown = false;
   const Format format = format_of(text);
   each_line(text, [&](std::string_view line) {
+    line = plain_line(line, format);
     if (is_header(line)) return;
     auto site = site_of(line, format);
     if (!site) {
@@ -161,6 +215,11 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
     }
     if (site->count != 0 || site->bytes != 0) memory.allocinfo.push_back(std::move(*site));
   });
+  if (format.ambiguous && !memory.allocinfo.empty())
+    memory.missing.push_back({"units",
+                              "K, M and G in allocinfo are read as powers of 1024. If numfmt --to=si wrote them, the "
+                              "sizes are too large: by 2 % with K, 5 % with M and 7 % with G",
+                              "copy /proc/allocinfo unchanged"});
   if (!text.empty() && memory.allocinfo.empty() && !has_unknown)
     memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
 }

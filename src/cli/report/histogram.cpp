@@ -33,6 +33,8 @@ Histogram sums_of_allocinfo(std::string_view text) {
   sums.hits = 0;
   sums.entries = memory.allocinfo.size();
   sums.unreadable_rows = memory.unknown_lines;
+  for (const MissingSource& missing : memory.missing)
+    if (missing.name == "units") say("note: {}\n", missing.why);
   for (const AllocationSite& site : memory.allocinfo) {
     *sums.hits += site.count;
     sums.rows.push_back({{site.name, site.of}, {site.count, site.bytes}, site.approximate});

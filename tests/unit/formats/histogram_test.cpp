@@ -117,6 +117,25 @@ TEST(Histogram, MailsAndWebPagesChangeTheText) {
   EXPECT_EQ(blanks[0].rows[0].values[0], 3u);
 }
 
+// The kernel prints the hits as bars, which are only shares. A bar may be empty.
+TEST(Histogram, BarsAreUnknownValues) {
+  const std::string rows =
+      "{ bytes_req: ~ 0-255 } hitcount: ####                  bytes_alloc:      2000\n"
+      "{ bytes_req: ~ 256-511 } hitcount: ##########            bytes_alloc:      4000\n";
+  const auto expect = [](const std::string& text, std::size_t count) {
+    const auto found = read_histograms({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].unreadable_rows, 0u);
+    ASSERT_EQ(found[0].rows.size(), count);
+    EXPECT_FALSE(found[0].rows[0].values[0]);
+    EXPECT_EQ(found[0].rows[0].values[1], 2000u);
+  };
+  expect(rows, 2);
+  expect("# trigger info: hist:keys=bytes_req.buckets=256:vals=hitcount.graph,bytes_alloc:sort=bytes_req [active]\n" +
+             rows + "{ bytes_req: ~ 512-767 } hitcount:                       bytes_alloc:       600\n",
+         3);
+}
+
 TEST(Histogram, RowsThatMailsWrappedAreJoined) {
   const auto found = read_histograms(
       bytes_of("{ call_site: [ffffffff8134b9c0] f } hitcount:          3\nbytes_req:        144\n"
