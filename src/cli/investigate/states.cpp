@@ -42,6 +42,22 @@ std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states
   return all;
 }
 
+// Returns the memory of the unreclaimable caches that reports of OOM kills list.
+std::vector<MemorySeries> unreclaimable_caches(const std::vector<StateSample>& states, std::uint32_t page_size) {
+  std::map<std::string, MemorySeries> by_name;
+  for (const StateSample& state : states) {
+    if (text_of(state, "oom").empty()) continue;
+    for (const SlabTotal& cache : parse_snapshot(state, page_size).unreclaimable_slabs) {
+      MemorySeries& series = by_name[cache.name];
+      if (series.name.empty()) series = {MemorySource::slabinfo_objects, cache.name, {}};
+      series.points.push_back({state.ticks, static_cast<double>(cache.used_bytes)});
+    }
+  }
+  std::vector<MemorySeries> all;
+  for (auto& [name, series] : by_name) all.push_back(std::move(series));
+  return all;
+}
+
 // Subtracts the BPF maps of this process, because they are vmalloc memory and would look like growth.
 void subtract_own_maps(const std::vector<StateSample>& states, std::vector<MemorySeries>& all) {
   const auto vmalloc = std::ranges::find_if(all, [](const MemorySeries& series) {
@@ -70,7 +86,7 @@ std::optional<MemorySeriesPoint> unaccounted_in(const StateSample& state, std::u
   try {
     const SnapshotResult stock = take_stock(parse_snapshot(state, page_size));
     const auto line = std::ranges::find(stock.sheet, kUnaccounted, &BalanceLine::id);
-    if (line == stock.sheet.end()) return std::nullopt;
+    if (line == stock.sheet.end() || !line->known) return std::nullopt;
     return MemorySeriesPoint{state.ticks, static_cast<double>(line->bytes)};
   } catch (const Error&) {  // meminfo of this copy has no MemTotal, but the other files of the copy are still useful
     return std::nullopt;
@@ -89,6 +105,7 @@ std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& state
   std::vector<MemorySeries> all = memory_series_of(states, page_size);
   subtract_own_maps(states, all);
   for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
+  for (MemorySeries& series : unreclaimable_caches(states, page_size)) all.push_back(std::move(series));
   if (!unaccounted.empty()) all.push_back({MemorySource::meminfo, std::string(kUnaccounted), unaccounted});
   return all;
 }

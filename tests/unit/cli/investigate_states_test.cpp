@@ -33,5 +33,23 @@ TEST(InvestigateStates, OwnMapsAreNoGrowth) {
   EXPECT_EQ(vmalloc_used(states)[1], 0);
 }
 
+// Reports of OOM kills have no slabinfo, but may list the unreclaimable caches.
+TEST(InvestigateStates, CachesInReportsOfOomKillsAreSeries) {
+  std::vector<StateSample> states(3);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    states[i].ticks = i * 1'000'000'000;
+    states[i].texts = {{"oom",
+                        "Mem-Info:\nactive_anon:1 inactive_anon:2 isolated_anon:0\nUnreclaimable slab info:\n"
+                        "Name   Used   Total\nleaky  " +
+                            std::to_string(100 * (i + 1)) + "KB  500KB\n"}};
+  }
+  const auto all = states_over_time(states, 4096);
+  const auto leaky = std::ranges::find(all, "leaky", &MemorySeries::name);
+  ASSERT_NE(leaky, all.end());
+  EXPECT_EQ(leaky->source, MemorySource::slabinfo_objects);
+  ASSERT_EQ(leaky->points.size(), 3u);
+  EXPECT_EQ(leaky->points[2].value, 300 << 10);
+}
+
 }  // namespace
 }  // namespace kmt
