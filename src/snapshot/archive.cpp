@@ -18,6 +18,22 @@ namespace {
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
+// liblzma and zstd report the end of the data as an error of their own.
+std::string reason_of(archive* reader) {
+  const char* const reason = archive_error_string(reader);
+  if (reason == nullptr) return "it is damaged";
+  const std::string_view text = reason;
+  for (const std::string_view end : {"No progress is possible", "runcated", "Unexpected end"})
+    if (text.find(end) != text.npos) return fmt::format("it is cut off ({})", text);
+  return reason;
+}
+
+Error unreadable(archive* reader, const std::string& path) {
+  return Error(fmt::format("The archive cannot be read: {}", reason_of(reader)))
+      .hint("Copy it again, and compare its size and checksum with the original")
+      .at({path, {}, {}});
+}
+
 // Enables only the formats and compressions that libarchive decodes in this process. For others, libarchive would start
 // an external program.
 Archive open_archive(const std::string& path, Bytes bytes) {
@@ -30,18 +46,13 @@ Archive open_archive(const std::string& path, Bytes bytes) {
         archive_read_support_format_raw, archive_read_support_format_empty})
     support(reader.get());
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
-    throw Error(fmt::format("The archive cannot be read: {}", archive_error_string(reader.get()))).at({path, {}, {}});
+    throw unreadable(reader.get(), path);
   constexpr int kMostLayers = 3;  // libarchive counts the file itself as one layer, so this allows two compressions
   if (archive_filter_count(reader.get()) > kMostLayers)
     throw Error(fmt::format("The archive is compressed more than {} times", kMostLayers - 1))
         .hint("Unpack it, and name the folder")
         .at({path, {}, {}});
   return reader;
-}
-
-std::string reason_of(archive* reader) {
-  const char* const reason = archive_error_string(reader);
-  return reason != nullptr ? reason : "it is damaged";
 }
 
 // Counts the unpacked members and bytes, and throws Error if they exceed a limit. A zip archive compresses each member
@@ -138,7 +149,7 @@ std::string each_member(const std::string& path, Bytes bytes, const ArchiveLimit
     if (status == ARCHIVE_EOF) return {};
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
       if (!is_first) return reason_of(reader.get());
-      throw Error(fmt::format("The archive cannot be read: {}", reason_of(reader.get()))).at({path, {}, {}});
+      throw unreadable(reader.get(), path);
     }
     unpacked.add_member();
     const bool is_raw = archive_format(reader.get()) == ARCHIVE_FORMAT_RAW;

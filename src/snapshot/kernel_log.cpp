@@ -19,10 +19,17 @@ namespace {
 
 constexpr std::string_view kNonBreaking = "\xc2\xa0";
 
-// Replaces escaped line breaks, as written by rsyslog ("#012") and dmesg ("\x0a"), and non-breaking blanks. Removes
-// control characters.
+// Returns the length of a line break of HTML, such as "<br>" or "<br />". 0 if the text starts with something else.
+std::size_t length_of_html_break(std::string_view text) {
+  if (!text.starts_with("<br") && !text.starts_with("<BR")) return 0;
+  const std::size_t end = text.find_first_not_of(" /", 3);
+  return end != text.npos && text[end] == '>' ? end + 1 : 0;
+}
+
+// Replaces escaped line breaks, as written by rsyslog ("#012"), dmesg ("\x0a"), JSON and HTML, and non-breaking blanks.
+// Removes control characters.
 void clean(std::string_view line, std::string& out) {
-  constexpr std::string_view kBreaks[] = {"#012", "\\x0a", "\\n"};
+  constexpr std::string_view kBreaks[] = {"#012", "\\x0a", "\\r\\n", "\\n"};
   out.clear();
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::string_view left = line.substr(i);
@@ -31,6 +38,9 @@ void clean(std::string_view line, std::string& out) {
     if (found != std::end(kBreaks)) {
       out += '\n';
       i += found->size() - 1;
+    } else if (const std::size_t length = length_of_html_break(left); length != 0) {
+      out += '\n';
+      i += length - 1;
     } else if (left.starts_with("\x1b[")) {
       i += std::min(left.find_first_of("mKHJ"), left.size() - 1);
     } else if (left.starts_with(kNonBreaking)) {
@@ -197,7 +207,8 @@ class LogReader {
     while (!log.empty()) {
       const std::size_t end = std::min(log.find('\n'), log.size());
       std::string_view line = log.substr(0, end);
-      if (end == log.size()) line = without_cut_counter(line);
+      // A cut log may end within a number. Some programs add a line break to the end of the text.
+      if (log.find_first_not_of("\r\n", end) == log.npos) line = without_cut_counter(line);
       log.remove_prefix(std::min(end + 1, log.size()));
       if (line == "MESSAGE") line = take_binary(log);
       take_line(line.substr(0, kMostOfALine));
@@ -230,7 +241,8 @@ class LogReader {
     if (is_field) line = value;
     const bool is_whole = std::exchange(is_whole_, false) || is_field || take_export(line, fields_);
     if (is_whole && line.empty()) return;  // another field of the record
-    const bool is_clean = line.find_first_of(std::string_view("\r\x1b#\\\xc2\0", 6)) == std::string_view::npos;
+    const bool is_clean = line.find_first_of(std::string_view("\r\x1b#\\\xc2\0", 6)) == std::string_view::npos &&
+                          line.find("<br") == line.npos && line.find("<BR") == line.npos;
     if (!is_clean) {
       clean(line, cleaned_);
       line = cleaned_;

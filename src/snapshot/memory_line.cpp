@@ -141,6 +141,15 @@ bool has_title(std::string_view text) {
   return text.find("Mem-Info:") != text.npos || text.find("Mem-info:") != text.npos;
 }
 
+std::optional<std::uint64_t> lost_messages(std::string_view text) {
+  constexpr std::string_view kMissed = "Missed ";
+  if (const std::size_t at = text.find(" printk messages dropped"); at != text.npos)
+    return whole_number(text.substr(0, at).substr(text.substr(0, at).find_last_of(" *") + 1));
+  const std::size_t at = text.find(kMissed);
+  if (at == text.npos || text.find(" kernel messages", at) == text.npos) return std::nullopt;
+  return leading_number(text.substr(at + kMissed.size()));
+}
+
 bool is_line_of_report(std::string_view line) {
   constexpr std::size_t kEnoughCounters = 2;
   constexpr std::array<std::string_view, 7> kSigns = {

@@ -2,6 +2,8 @@
 // Distinguishes lines about memory in the kernel's log from other messages that also have names and numbers.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,10 @@ std::string counter_name(std::string_view name);
 
 // True for "Mem-Info:", and "Mem-info:" (Arm before Linux 3.13).
 bool has_title(std::string_view text);
+
+// Returns the number of messages that were lost before this message: "** 12 printk messages dropped **" by the kernel,
+// or "Missed 12 kernel messages" by journald. Empty for other messages.
+std::optional<std::uint64_t> lost_messages(std::string_view text);
 
 // True if the whole line certainly belongs to a report, such as the line of a zone. Used to find reports whose first
 // lines are lost.

@@ -223,10 +223,17 @@ class ReportReader {
     if (report_.host.empty()) report_.host = message.host;
     append(text);
     if (take_any(text)) {
+      report_.lost_messages += std::exchange(lost_, 0);
       used_text_ = report_.text.size();
       report_.is_cut = report_.is_cut || is_full_;
     }
     if (number_after(text, "Killed process ")) end();  // this is the last line of a report
+  }
+
+  // Messages were lost. They belong to the report if more of its lines follow.
+  void lose(std::uint64_t count) {
+    constexpr std::uint64_t kMost = 1 << 20;
+    lost_ = std::min(lost_ + std::min(count, kMost), kMost);
   }
 
   // Keeps the report, if it has numbers of memory.
@@ -320,28 +327,41 @@ class ReportReader {
     report_.boot = log_.boot;
     report_.position = log_.begun++;
     used_text_ = 0;
+    lost_ = 0;
     is_full_ = false;
     words_.emplace(report_, [this] { return take_row(); });
   }
 
   // Stores the kernel release in a line such as "Linux version 5.4.0 (…" or "CPU: 1 PID: 2 Comm: x Not tainted
-  // 5.4.0-42-generic #46".
+  // 5.4.0-42-generic #46". The second line may be wrapped.
   void remember_release(std::string_view text) {
     constexpr std::string_view kVersion = "Linux version ";
+    std::string joined = std::exchange(wrapped_, {});
+    const std::string_view line = joined.empty() ? text : std::string_view(joined.append(" ").append(text));
     if (text.starts_with(kVersion)) {
       log_.release = Words(text.substr(kVersion.size())).next();
-    } else if (has(text, "ainted") && (text.starts_with("CPU:") || text.starts_with("Pid:"))) {
-      std::string_view before;
-      for (Words words(text); !words.empty();) {
-        const std::string_view word = words.next();
-        if (word.starts_with('#') && !before.empty() && before.front() >= '0' && before.front() <= '9')
-          log_.release = before;
-        before = word;
-      }
+    } else if (line.starts_with("CPU:") || line.starts_with("Pid:")) {
+      const std::string_view release = release_in(line);
+      constexpr std::size_t kLongest = 200;
+      if (release.empty() && has(line, "omm: ") && line.size() < kLongest) wrapped_ = line;
+      if (release.empty()) return;
+      log_.release = release;
     } else {
       return;
     }
     if (in_report_ && report_.release.empty()) report_.release = log_.release;
+  }
+
+  // Returns the word before "#46" in the line of a CPU.
+  static std::string_view release_in(std::string_view line) {
+    if (!has(line, "ainted")) return {};
+    std::string_view before;
+    for (Words words(line); !words.empty();) {
+      const std::string_view word = words.next();
+      if (word.starts_with('#') && !before.empty() && is_digit(before.front())) return before;
+      before = word;
+    }
+    return {};
   }
 
   // Parses "PROCESS invoked oom-killer: gfp_mask=0x…, order=0, oom_score_adj=0", and the lines about the killed
@@ -514,50 +534,18 @@ class ReportReader {
   LogState& log_;
   OomReport report_;
   std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report, in bytes
+  std::uint64_t lost_ = 0;     // messages lost since the last line of the report
   bool is_full_ = false;       // report_.text has reached the size limit
   std::optional<MemoryWords> words_;
   std::vector<std::string> task_columns_;
   std::string last_text_;
+  std::string wrapped_;  // the line of a CPU, without the kernel release at its end
   std::optional<std::uint64_t> last_boot_ns_;
   bool in_report_ = false;
   bool in_slabs_ = false;
   bool in_allocations_ = false;
   std::string allocation_;  // the start of a row of the call sites
 };
-
-std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
-  const auto found = numbers.find(name);
-  return found == numbers.end() ? 0 : found->second;
-}
-
-// Returns the size of a page in kB if the two amounts are the same. The kernel reads large amounts at different times.
-std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
-  constexpr std::uint64_t kManyPages = 1024;
-  constexpr std::uint64_t kFewPages = 16;
-  for (const std::uint32_t size : {4u, 8u, 16u, 32u, 64u}) {
-    const std::uint64_t expected = pages * size;
-    const std::uint64_t difference = std::max(kb, expected) - std::min(kb, expected);
-    if (pages >= kManyPages ? difference < expected / 16 : pages >= kFewPages && difference == 0) return size;
-  }
-  return std::nullopt;
-}
-
-// Derives the page size from amounts that a report shows both in pages and in kB. Does nothing if the report has lists
-// of free blocks, because these show the page size.
-void derive_page_size(OomReport& report) {
-  if (std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); })) return;
-  std::uint64_t pages = 0;
-  std::uint64_t kb = 0;
-  for (const char* const name : {"active_anon", "inactive_anon", "active_file", "inactive_file"}) {
-    pages += number_or_0(report.totals, name);
-    for (const auto& [number, node] : report.nodes) kb += number_or_0(node, name);
-  }
-  std::uint64_t free_kb = 0;
-  for (const auto& [name, zone] : report.zones) free_kb += number_or_0(zone.numbers, "free");
-  auto size = page_kb_of(pages, kb);
-  if (!size) size = page_kb_of(number_or_0(report.totals, "free"), free_kb);
-  if (size) report.page_size = *size << 10;
-}
 
 }  // namespace
 
@@ -573,6 +561,8 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   };
   each_log_message(log, [&](const LogMessage& message) {
     if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // the first message after a boot
+    if (const auto count = lost_messages(message.text))
+      for (auto& [caller, reader] : readers) reader.lose(*count);
     std::string from = std::string(message.host).append(" ").append(message.caller);
     quotes.take(message);
     from += std::string(quotes.current, '>');

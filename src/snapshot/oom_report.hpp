@@ -28,14 +28,15 @@ struct LogZone {
 };
 
 struct OomReport {
-  std::string text;               // the messages of the report without their prefixes
-  bool is_cut = false;            // true: the limits of size were reached
-  bool starts_late = false;       // true: the log lacks the first lines of the report
-  bool is_mixed = false;          // true: lines of another report, which cannot be told apart, are among the lines
-  bool has_wrong_sum = false;     // true: a list of free blocks does not add up to the sum at the end of its line
-  std::size_t damaged_tasks = 0;  // number of rows of the task table that are cut off or mixed with other text
-  std::size_t position = 0;       // number of reports in the log that began before this one
-  std::size_t boot = 0;           // number of boots in the log before this report
+  std::string text;                 // the messages of the report without their prefixes
+  bool is_cut = false;              // true: the limits of size were reached
+  bool starts_late = false;         // true: the log lacks the first lines of the report
+  bool is_mixed = false;            // true: lines of another report, which cannot be told apart, are among the lines
+  bool has_wrong_sum = false;       // true: a list of free blocks does not add up to the sum at the end of its line
+  std::uint64_t lost_messages = 0;  // messages that the kernel or a log daemon lost between lines of the report
+  std::size_t damaged_tasks = 0;    // number of rows of the task table that are cut off or mixed with other text
+  std::size_t position = 0;         // number of reports in the log that began before this one
+  std::size_t boot = 0;             // number of boots in the log before this report
   std::optional<std::uint64_t> boot_ns;
   std::optional<std::uint64_t> wall_ns;
   bool has_year = true;
@@ -59,6 +60,9 @@ struct OomReport {
 // Returns the memory reports in a log, in the order of the log. If the log has too many reports, returns the last ones,
 // and sets `dropped` to the number of reports that were dropped.
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped = nullptr);
+
+// If a report has no lists of free blocks, derives the page size from amounts that it shows both in pages and in kB.
+void derive_page_size(OomReport& report);
 
 // Returns MemTotal in bytes. Empty if the report has neither this number nor all zones, whose sum is used instead.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);

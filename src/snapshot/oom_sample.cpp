@@ -148,8 +148,10 @@ Number stack_kb(const OomReport& report) {
   return of_node ? of_node : of_zones(report, "kernel_stack");
 }
 
-// Returns the size of the huge pages of all nodes in kB. The line after these lines shows that none was cut off.
+// Returns the size of the huge pages of all nodes in kB. The line after these lines shows that none was cut off. Lost
+// messages may be lines of huge pages.
 Number huge_page_kb(const OomReport& report) {
+  if (report.lost_messages != 0) return std::nullopt;
   const bool has_all = find_line(report, "total pagecache pages") && (has_all_nodes(report) || has_all_zones(report));
   return has_all ? report.hugetlb_kb : std::nullopt;
 }
@@ -259,6 +261,11 @@ std::string damage_of(const OomReport& report) {
     add(fmt::format("the report is from {:%Y-%m-%d %H:%M:%S} in the machine's time zone, which the log does not name",
                     fmt::gmtime(static_cast<std::time_t>(*report.wall_ns / 1'000'000'000))));
   if (report.starts_late) add("the log lacks the first lines of the report, so their numbers are unknown");
+  if (report.lost_messages != 0)
+    add(
+        fmt::format("{} messages of the log were lost inside the report. They may be lines of the report: numbers in "
+                    "them are unknown, and its lists may lack rows",
+                    report.lost_messages));
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
   if (!ram_pages(report))
     add(fmt::format(

@@ -57,7 +57,7 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
   switch (part) {
     case SnapshotPart::balance_sheet:
       for (const BalanceLine& line : result.sheet)
-        if (line.known) lines[line.id] = line.bytes;
+        if (line.is_exact()) lines[line.id] = line.bytes;
       return lines;
     case SnapshotPart::slab_caches:
       return sums_of(result.caches, std::mem_fn(&SlabCacheUse::name), std::mem_fn(&SlabCacheUse::bytes));

@@ -19,9 +19,9 @@ void add_free_of_log(Sheet& sheet, const KernelMemory& memory) {
   Amount on_cpus = find_number(memory.vmstat, "nr_free_pcp");
   if (on_cpus) *on_cpus *= memory.page_size;
   sheet.group("free", "free", "");
-  sheet.known_part("buddy", "in the page allocator", find_number(memory.meminfo, "MemFree"), "oom: free");
-  sheet.known_part("cpu-lists", "on the CPUs' own lists", on_cpus, "oom: free_pcp");
-  sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "oom: free_cma");
+  sheet.part("buddy", "in the page allocator", find_number(memory.meminfo, "MemFree"), "oom: free");
+  sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "oom: free_pcp");
+  sheet.remark("cma", "(in CMA areas)", free_cma(sheet, memory), "oom: free_cma");
 }
 
 Amount sum_of(std::initializer_list<Amount> amounts) {
@@ -74,20 +74,19 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
                                           : difference(lists.all, sum_of({cache, shmem.value_or(0)}));
   if (!cache && !shmem && lists.all)  // Linux 2.6.26 and earlier
     return sheet.part("lists", "anonymous, page cache, swap cache", *lists.all, "oom: active + inactive");
-  sheet.known_part("anonymous", shmem ? "anonymous, and swap cache" : "anonymous, swap cache, shared memory", anonymous,
-                   has_file_lists ? "oom: active_anon + inactive_anon + isolated_anon - shmem"
-                                  : "oom: active + inactive + isolated + unevictable - the two below");
-  if (has_file_lists && lists.unevictable.value_or(0) != 0)
-    sheet.part("unevictable", "unevictable, of any kind", *lists.unevictable, "oom: unevictable");
-  sheet.known_part("page-cache", "files' and devices' page cache", cache,
-                   exact            ? "oom: pagecache pages - swap cache - shmem"
-                   : has_file_lists ? "oom: active_file + inactive_file"
-                                    : "oom: pagecache pages - swap cache, with shared memory");
+  sheet.part("anonymous", shmem ? "anonymous, and swap cache" : "anonymous, swap cache, shared memory", anonymous,
+             has_file_lists ? "oom: active_anon + inactive_anon + isolated_anon - shmem"
+                            : "oom: active + inactive + isolated + unevictable - the two below");
+  if (has_file_lists && lists.unevictable != ByteCount{0})
+    sheet.part("unevictable", "unevictable, of any kind", lists.unevictable, "oom: unevictable");
+  sheet.part("page-cache", "files' and devices' page cache", cache,
+             exact            ? "oom: pagecache pages - swap cache - shmem"
+             : has_file_lists ? "oom: active_file + inactive_file"
+                              : "oom: pagecache pages - swap cache, with shared memory");
   if (shmem)
     sheet.part("shmem", "shared memory and tmpfs", *shmem, "oom: shmem");
   else
-    sheet.unknown_remark("shmem", "(shared memory and tmpfs)", "oom: shmem");
-  if (!lists.all) sheet.unknown_group();
+    sheet.remark("shmem", "(shared memory and tmpfs)", {}, "oom: shmem");
   sheet.remark("huge", "(in huge pages)", sheet.meminfo("AnonHugePages") + sheet.meminfo("ShmemHugePages"),
                "oom: anon_thp + shmem_thp");
 }
@@ -111,7 +110,7 @@ void add_slab_of_log(Sheet& sheet, const KernelMemory& memory) {
     if (slab)
       sheet.last_part("unlisted", "in other caches", *slab, said + " - unreclaimable slab info, Total");
     else
-      sheet.known_part("unlisted", "in other caches", {}, said + " - unreclaimable slab info, Total");
+      sheet.part("unlisted", "in other caches", {}, said + " - unreclaimable slab info, Total");
   }
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "oom: slab_reclaimable");
 }
@@ -123,22 +122,21 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   const Amount secondary = counted("SecPageTables");
   const Amount bounce = counted("Bounce");
   sheet.group("page-tables", "page tables", "");
-  sheet.known_part("processes", "of processes", counted("PageTables"), "oom: pagetables");
-  sheet.known_part("secondary", "of KVM and IOMMUs", secondary || !bounce ? secondary : Amount(0),
-                   "oom: sec_pagetables");
+  sheet.part("processes", "of processes", counted("PageTables"), "oom: pagetables");
+  sheet.part("secondary", "of KVM and IOMMUs", secondary || !bounce ? secondary : Amount(0), "oom: sec_pagetables");
   sheet.unknown_line("percpu", "percpu", kNotInLog);
   Amount reclaimable = find_number(memory.vmstat, "nr_kernel_misc_reclaimable");
   if (reclaimable) *reclaimable *= memory.page_size;
   if (!reclaimable && !secondary) reclaimable = 0;
   sheet.group("others", "other counted kernel memory", "");
-  sheet.known_part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");
+  sheet.part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");
   if (const Amount gpu = sum_of({counted("GPUActive"), counted("GPUReclaim")}))
     sheet.part("gpu", "of GPU drivers", *gpu, "oom: gpu_active + gpu_reclaim");
-  sheet.known_part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
+  sheet.part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
   // if the line "pages RAM" is lost, the lines after it are lost too
   const Amount corrupted = counted("HardwareCorrupted");
-  sheet.known_part("corrupted", "broken hardware", corrupted || memory.oom->has_total_of_zones ? corrupted : Amount(0),
-                   "oom: pages hwpoisoned");
+  sheet.part("corrupted", "broken hardware", corrupted || memory.oom->has_total_of_zones ? corrupted : Amount(0),
+             "oom: pages hwpoisoned");
 }
 
 }  // namespace
@@ -162,7 +160,7 @@ std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_
     sheet.last_line("unaccounted", "unaccounted memory", total,
                     memory.oom->has_total_of_zones ? "oom: managed - all lines above"
                                                    : "pages RAM - pages reserved - all lines above");
-  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet),
+  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet, memory),
                "oom: pages cma reserved - free_cma, with user pages");
   return sheet.take();
 }

@@ -23,7 +23,7 @@ void add_free(Sheet& sheet, const KernelMemory& memory) {
   sheet.part("buddy", "in the page allocator", sheet.meminfo("MemFree"), "meminfo: MemFree");
   if (has_cpu_lists(memory)) sheet.part("cpu-lists", "on the CPUs' own lists", on_cpus, "zoneinfo: pagesets, count");
   sheet.remark("unaccepted", "(not yet accepted)", sheet.meminfo("Unaccepted"), "meminfo: Unaccepted");
-  sheet.remark("cma", "(in CMA areas)", sheet.meminfo("CmaFree"), "meminfo: CmaFree");
+  sheet.remark("cma", "(in CMA areas)", free_cma(sheet, memory), "meminfo: CmaFree");
 }
 
 void add_user(Sheet& sheet) {
@@ -218,7 +218,8 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
                                         : "MemTotal - all lines above; with the CPUs' lists, as zoneinfo is missing");
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
                "sockstat: TCP, UDP, FRAG, partly in slab");
-  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet), "meminfo: CmaTotal - CmaFree, with user pages");
+  sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet, memory),
+               "meminfo: CmaTotal - CmaFree, with user pages");
   sheet.remark("balloon", "(given to the hypervisor)", sheet.meminfo("Balloon"),
                "meminfo: Balloon, mostly not in MemTotal");
   return sheet.take();

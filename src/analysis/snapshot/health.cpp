@@ -2,6 +2,7 @@
 #include "analysis/snapshot/health.hpp"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,13 @@ constexpr std::uint64_t kLeastBytes = 64 << 20;
 Health health_at(double value, const HealthLimits& limits) {
   const auto beyond = [&](double limit) { return limits.low_is_bad ? value < limit : value >= limit; };
   return beyond(limits.bad) ? Health::bad : beyond(limits.warn) ? Health::warn : Health::ok;
+}
+
+// Returns the amount of a line of the balance sheet.
+Amount line_bytes(const SnapshotResult& snapshot, std::string_view id) {
+  const auto line = std::ranges::find(snapshot.sheet, id, &BalanceLine::id);
+  if (line == snapshot.sheet.end() || !line->known || line->bytes < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(line->bytes);
 }
 
 class Checks {
@@ -46,6 +54,14 @@ class Checks {
   void add_share(HealthTopic topic, Amount bytes, std::string subject = {}) {
     add_share(topic, bytes, snapshot_.total == 0 ? Amount() : Amount(snapshot_.total), std::move(subject));
   }
+  // Adds the share of a line of the balance sheet. A lower limit can only show that the share is too large.
+  void add_line(HealthTopic topic, std::string_view id, std::string subject = {}) {
+    add_share(topic, line_bytes(snapshot_, id), std::move(subject));
+    const auto line = std::ranges::find(snapshot_.sheet, id, &BalanceLine::id);
+    if (line == snapshot_.sheet.end() || !line->at_least || checks_.back().health != Health::ok) return;
+    checks_.back() = {};
+    checks_.back().topic = topic;
+  }
   std::vector<HealthCheck> take() { return std::move(checks_); }
 
  private:
@@ -53,11 +69,13 @@ class Checks {
   std::vector<HealthCheck> checks_;
 };
 
-// Returns the amount of a line of the balance sheet.
-Amount line_bytes(const SnapshotResult& snapshot, std::string_view id) {
-  const auto line = std::ranges::find(snapshot.sheet, id, &BalanceLine::id);
-  if (line == snapshot.sheet.end() || !line->known || line->bytes < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(line->bytes);
+// Names the lines of the balance sheet whose memory is in "unaccounted", because their amounts are unknown.
+std::string unknown_lines(const SnapshotResult& snapshot) {
+  std::string names;
+  for (const BalanceLine& line : snapshot.sheet)
+    if (!line.known && line.counted && line.depth == 0 && line.id != "unaccounted")
+      names += (names.empty() ? "with " : ", ") + line.label;
+  return names;
 }
 
 // True if the snapshot has the whole file. Sums over a part of a file are too small.
@@ -160,13 +178,13 @@ std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
   Checks checks(snapshot);
   checks.add_share(HealthTopic::available, find_number(memory.meminfo, "MemAvailable"));
   add_slab(snapshot, checks);
-  checks.add_share(HealthTopic::page_tables, line_bytes(snapshot, "page-tables"));
-  checks.add_share(HealthTopic::kernel_stacks, line_bytes(snapshot, "kernel-stacks"));
-  checks.add_share(HealthTopic::percpu, line_bytes(snapshot, "percpu"));
+  checks.add_line(HealthTopic::page_tables, "page-tables");
+  checks.add_line(HealthTopic::kernel_stacks, "kernel-stacks");
+  checks.add_line(HealthTopic::percpu, "percpu");
   add_vmalloc_caller(snapshot, checks);
   add_sockets(memory, checks);
   add_dying_cgroups(snapshot, checks);
-  checks.add_share(HealthTopic::unaccounted, line_bytes(snapshot, "unaccounted"));
+  checks.add_line(HealthTopic::unaccounted, "unaccounted", unknown_lines(snapshot));
   add_fragmentation(memory, checks);
   add_min_free(memory, checks);
   add_hugetlb(memory, checks);

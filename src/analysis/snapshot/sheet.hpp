@@ -30,35 +30,28 @@ class Sheet {
     group_ = lines_.size();
     lines_.push_back({.id = std::move(id), .label = std::move(label), .source = std::move(source)});
   }
-  void part(std::string id, std::string label, ByteCount bytes, std::string source) {
-    lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
-    lines_[group_].bytes = as_signed(as_bytes(lines_[group_].bytes) + bytes);
-    lines_[group_].known = true;
-  }
-  // Adds a part that may be unknown. An unknown amount counts as 0, so this memory becomes a part of the last line. A
-  // group is unknown if all of its parts are.
-  void known_part(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
-    part(std::move(id), std::move(label), bytes.value_or(0), std::move(source));
+  // The amount of a part may be unknown. It then counts as 0, so this memory becomes a part of the last line. The group
+  // is then a lower limit, or unknown if its known parts have no bytes.
+  void part(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
+    lines_.push_back(part_of_group(std::move(id), std::move(label), bytes.value_or(0), std::move(source)));
     lines_.back().known = bytes.has_value();
+    BalanceLine& group = lines_[group_];
+    group.bytes = as_signed(as_bytes(group.bytes) + bytes.value_or(0));
     const auto parts = lines_.begin() + static_cast<std::ptrdiff_t>(group_) + 1;
-    lines_[group_].known =
-        std::any_of(parts, lines_.end(), [](const BalanceLine& one) { return one.known && one.counted; });
-  }
-  // Makes the amount of the group unknown, although some of its parts are known.
-  void unknown_group() { lines_[group_].known = false; }
-  // Adds a remark whose amount is unknown.
-  void unknown_remark(std::string id, std::string label, std::string source) {
-    lines_.push_back(part_of_group(std::move(id), std::move(label), 0, std::move(source)));
-    lines_.back().counted = lines_.back().known = false;
+    const bool has_all =
+        std::all_of(parts, lines_.end(), [](const BalanceLine& one) { return one.known || !one.counted; });
+    group.known = has_all || group.bytes != 0;
+    group.at_least = group.known && !has_all;
   }
   // Adds a part for the rest of the line: `whole` minus the parts added so far.
   void last_part(std::string id, std::string label, ByteCount whole, std::string source) {
     part(std::move(id), std::move(label), whole - as_bytes(lines_[group_].bytes), std::move(source));
   }
-  void remark(std::string id, std::string label, ByteCount bytes, std::string source) {
-    if (bytes == 0) return;
-    lines_.push_back(part_of_group(std::move(id), std::move(label), bytes, std::move(source)));
+  void remark(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
+    if (bytes == ByteCount{0}) return;
+    lines_.push_back(part_of_group(std::move(id), std::move(label), bytes.value_or(0), std::move(source)));
     lines_.back().counted = false;
+    lines_.back().known = bytes.has_value();
   }
   void line(std::string id, std::string label, ByteCount bytes, std::string source) {
     group_ = lines_.size();
@@ -105,10 +98,17 @@ class Sheet {
   std::size_t group_ = 0;
 };
 
-// Returns the used bytes in CMA areas; 0 if the kernel counts more free pages than the areas have, as some kernels do.
-inline ByteCount used_cma(const Sheet& sheet) {
+// Returns the free pages in CMA areas. Kernels without CMA areas have no such counter.
+inline std::optional<ByteCount> free_cma(const Sheet& sheet, const KernelMemory& memory) {
+  const auto free = find_number(memory.meminfo, "CmaFree");
+  return free || sheet.meminfo("CmaTotal") != 0 ? free : 0;
+}
+
+// Some kernels count more free pages in CMA areas than the areas have.
+inline std::optional<ByteCount> used_cma(const Sheet& sheet, const KernelMemory& memory) {
   const ByteCount total = sheet.meminfo("CmaTotal");
-  return total - std::min(total, sheet.meminfo("CmaFree"));
+  const auto free = free_cma(sheet, memory);
+  return free ? std::optional(total - std::min(total, *free)) : std::nullopt;
 }
 
 }  // namespace kmt

@@ -103,7 +103,7 @@ std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResu
   // The balance sheet of a report in the kernel's log has other lines, so a missing line is not 0.
   if (own == snapshot.sheet.end() && snapshot.memory.oom.has_value() != other.memory.oom.has_value())
     return std::nullopt;
-  if (own != snapshot.sheet.end()) return own->known ? std::optional(own->bytes) : std::nullopt;
+  if (own != snapshot.sheet.end()) return own->is_exact() ? std::optional(own->bytes) : std::nullopt;
   const bool lacks_file = std::ranges::any_of(other.memory.has, [&](const std::string& name) {
     return name != "recorder" && files.find(fmt::format(" {}:", name)) != std::string::npos &&
            std::ranges::find(has, name) == has.end();

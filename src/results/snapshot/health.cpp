@@ -36,7 +36,8 @@ constexpr std::array<HealthLimits, 17> kLimits = {{
      "Page cache and slab objects keep removed cgroups alive, and each of them needs percpu memory. Reclaim "
      "frees them: write to memory.reclaim of the cgroup above them."},
     {HealthTopic::unaccounted, "unaccounted", "unaccounted memory", HealthUnit::share, 0.1, 0.2,
-     "No counter covers this memory. Drivers, balloons and network devices allocate such pages directly. `kmemtrace "
+     "No counter in the snapshot covers this memory. Drivers, balloons and network devices allocate such pages "
+     "directly. `kmemtrace "
      "record --stacks` and `kmemtrace leaks` show who does."},
     {HealthTopic::fragmentation, "fragmentation", "free memory in blocks below 8 pages", HealthUnit::share, 0.95, 0.995,
      "Allocations of 8 contiguous pages may fail or wait for compaction."},

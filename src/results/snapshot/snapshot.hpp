@@ -25,9 +25,11 @@ struct BalanceLine {
   std::int64_t bytes = 0;   // negative if the files of `source` contradict each other
   unsigned depth = 0;       // 0: part of MemTotal; 1: part of the line of depth 0 above it
   bool counted = true;      // false: a remark, whose bytes are already in other lines
-  bool known = true;        // false: no file has the amount; `bytes` is 0
+  bool known = true;        // false: no file has the amount, or only its known parts are 0; `bytes` is 0
+  bool at_least = false;    // true: a part is unknown, so `bytes` is a lower limit
   std::string source = {};  // names of the files from which the amount is computed
 
+  bool is_exact() const { return known && !at_least; }
   bool is_contradiction() const { return counted && bytes < 0; }
 };
 

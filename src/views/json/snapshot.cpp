@@ -20,6 +20,7 @@ Json to_json(const BalanceLine& line) {
   json["id"] = line.id;
   json["label"] = line.label;
   json["bytes"] = line.known ? Json(line.bytes) : Json(nullptr);
+  json["at_least"] = line.at_least;
   json["depth"] = line.depth;
   json["counted"] = line.counted;
   json["source"] = text_or_null(line.source);

@@ -52,13 +52,20 @@ std::string contradictions_text(const SnapshotResult& result, const TextStyle& s
   return out;
 }
 
+std::string amount_text(const BalanceLine& line, const TextStyle& style) {
+  if (!line.known) return "unknown";
+  return (line.at_least ? "at least " : "") + signed_bytes(line.bytes, style);
+}
+
 // Returns the balance sheet as text. A narrow table first drops the column of shares and then shortens the column of
 // sources. Labels are never shortened.
 std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   constexpr unsigned kWithShares = 90;
   constexpr unsigned kOthers = 48;
   const bool has_shares = style.raw || style.width >= kWithShares;
-  const unsigned room = style.width - std::min(style.width, kOthers + (has_shares ? 8 : 0));
+  constexpr unsigned kAtLeast = 9;  // length of "at least "
+  const unsigned limits = std::ranges::any_of(result.sheet, &BalanceLine::at_least) ? kAtLeast : 0;
+  const unsigned room = style.width - std::min(style.width, kOthers + limits + (has_shares ? 8 : 0));
   const auto shortened = [&](const std::string& source) {
     return style.raw || source.size() <= room ? source : source.substr(0, std::max(room, 2u) - 2) + "..";
   };
@@ -74,9 +81,9 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
   };
   for (const BalanceLine& line : result.sheet) {
     if (line.bytes == 0 && line.known && !style.raw && line.id != "unaccounted") continue;
-    TableRow& row =
-        add(line_label(line), line.known ? signed_bytes(line.bytes, style) : "unknown",
-            line.depth == 0 && line.known && result.total != 0 ? share(line.bytes, result.total) : "", line.source);
+    TableRow& row = add(line_label(line), amount_text(line, style),
+                        line.depth == 0 && line.is_exact() && result.total != 0 ? share(line.bytes, result.total) : "",
+                        line.source);
     row.aside = !line.counted;
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
   }

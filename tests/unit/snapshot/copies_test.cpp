@@ -104,6 +104,19 @@ TEST(Copies, OfSeveralMachinesAreRefused) {
   EXPECT_EQ(copies_in_file("x.tar", bytes_of(inside)).files, std::vector<std::string>{"a/proc/meminfo"});
 }
 
+TEST(Copies, AnArchiveThatIsCutOffIsExplained) {
+  const std::string tar_xz(
+      "\xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x1c\x00\x00\x00"
+      "\x10\xcf\x58\xcc\xe0\x27\xff\x02\x21\x5d\x00\x38\x1c\x8a\x21\xa7\x40\xe5\x60\xf5",
+      40);
+  try {
+    copies_in_file("x.tar.xz", bytes_of(tar_xz));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("it is cut off"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Copies, ADamagedArchiveGivesWhatIsIntact) {
   std::string tar = tar_member("a/proc/meminfo", kMeminfo) + tar_member("a/proc/slabinfo", std::string(5000, 'x'));
   tar.resize(tar.size() - 4000);

@@ -93,6 +93,86 @@ TEST(CutReports, TheSumOfAllZonesIsTheTotal) {
   EXPECT_FALSE(stock_of(whole).memory.oom->has_total_of_zones);
 }
 
+// The lines of the zones and " free:" are lost, so only the number of all CMA pages is known.
+TEST(CutReports, UsedPagesOfCmaAreasAreUnknownWithoutTheFreeOnes) {
+  const std::string end = std::string(kEnd) + "80 pages cma reserved\n";
+  const SnapshotResult whole = stock_of(only_report(std::string(kBegin) + kFirstZone + kSecondZone + end));
+  EXPECT_EQ(line_of(whole, "unaccounted.cma"), 80 * 4096);
+  const std::string begin(kBegin);
+  const SnapshotResult found =
+      stock_of(only_report(begin.substr(0, begin.find(" free:")) + begin.substr(begin.find("Node 0")) + end));
+  const auto line = std::ranges::find(found.sheet, "unaccounted.cma", &BalanceLine::id);
+  ASSERT_NE(line, found.sheet.end());
+  EXPECT_FALSE(line->known);
+  EXPECT_FALSE(line->counted);
+}
+
+// A sum with an unknown part is a lower limit. It can only show that the sum is too large.
+TEST(CutReports, ASumWithAnUnknownPartIsALowerLimit) {
+  std::string log = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  const auto cut = [&log](std::string_view line) { log.erase(log.find(line), line.size()); };
+  const auto line = [](const SnapshotResult& result, std::string_view id) {
+    return *std::ranges::find(result.sheet, id, &BalanceLine::id);
+  };
+  const auto page_tables = [](const SnapshotResult& result) {
+    return std::ranges::find(result.health, HealthTopic::page_tables, &HealthCheck::topic)->health;
+  };
+  EXPECT_TRUE(line(stock_of(only_report(log)), "page-tables").is_exact());
+  EXPECT_EQ(page_tables(stock_of(only_report(log))), Health::ok);
+  cut(" mapped:5 shmem:4 pagetables:7\n");
+  EXPECT_FALSE(line(stock_of(only_report(log)), "page-tables").known) << "the known part has 0 bytes";
+  log.replace(log.find("sec_pagetables:0"), 16, "sec_pagetables:9");
+  SnapshotResult found = stock_of(only_report(log));
+  EXPECT_TRUE(line(found, "page-tables").at_least);
+  EXPECT_EQ(line(found, "page-tables").bytes, 9 * 4096);
+  EXPECT_EQ(page_tables(found), Health::unknown);
+  EXPECT_TRUE(line(found, "free").is_exact());
+  log.replace(log.find("sec_pagetables:9"), 16, "sec_pagetables:17000");
+  EXPECT_EQ(page_tables(stock_of(only_report(log))), Health::bad);
+}
+
+// A log that is cut within a number may end with a line break.
+TEST(CutReports, TheLastNumberOfACutLogIsUnknown) {
+  const std::string begin(kBegin);
+  for (const char* const end : {"", "\n", "\r\n\n"}) {
+    const SnapshotResult found = stock_of(only_report(begin.substr(0, begin.find("00 free_pcp:")) + end));
+    EXPECT_FALSE(line_of(found, "free.buddy"));
+    EXPECT_EQ(line_of(found, "page-tables.processes"), 7 * 4096);
+  }
+}
+
+// Health checks name the memory that may be in "unaccounted".
+TEST(CutReports, UnaccountedMemoryNamesUnknownLines) {
+  const SnapshotResult found = stock_of(only_report(std::string(kBegin) + kFirstZone + kSecondZone + kEnd));
+  const auto check = std::ranges::find(found.health, HealthTopic::unaccounted, &HealthCheck::topic);
+  ASSERT_NE(check, found.health.end());
+  EXPECT_EQ(check->subject, "with hugetlb, vmalloc, percpu");
+}
+
+// Programs that show logs as web pages or JSON replace line breaks.
+TEST(CutReports, LineBreaksOfWebPagesAndJson) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  for (const char* const line_break : {"<br/>\n", "<br>", "<BR />", "\\r\\n", "\\n"}) {
+    std::string log = "{\"body\": \"";
+    for (const char c : whole) log += c == '\n' ? line_break : std::string(1, c);
+    const SnapshotResult found = stock_of(only_report(log + "\"}"));
+    EXPECT_EQ(line_of(found, "slab"), 110 * 4096) << line_break;
+    EXPECT_EQ(found.total, 19840u * 4096) << line_break;
+  }
+}
+
+TEST(CutReports, LostMessagesAreReported) {
+  const std::string huge = "Node 0 hugepages_total=2 hugepages_free=2 hugepages_surp=0 hugepages_size=2048kB\n";
+  const std::string begin = std::string(kBegin) + kFirstZone + kSecondZone + huge;
+  for (const char* const lost : {"** 12 printk messages dropped **\n", "** 12 printk messages dropped ** foo: bar\n",
+                                 "systemd-journald[1]: Missed 12 kernel messages\n"}) {
+    const OomReport report = only_report(begin + lost + kEnd);
+    EXPECT_TRUE(notes(report, "12 messages of the log were lost")) << lost;
+    EXPECT_FALSE(line_of(stock_of(report), "hugetlb")) << lost;
+    EXPECT_FALSE(notes(only_report(lost + begin + kEnd + lost), "were lost")) << lost;
+  }
+}
+
 // If a task may allocate only from some nodes, the kernel shows only these nodes.
 TEST(CutReports, SumsOverSomeNodesAreUnknown) {
   const std::string huge = "Node 0 hugepages_total=2 hugepages_free=2 hugepages_surp=0 hugepages_size=2048kB\n";
@@ -187,6 +267,15 @@ TEST(CutReports, TheReleaseMayBeInOtherMessages) {
       stock_of(only_report(whole + "Kernel panic - not syncing\nCPU: 4 PID: 1 Comm: init Tainted: G O 5.4.51-x #1\n"))
           .memory.release,
       "5.4.51-x");
+  for (const char* const line_break : {"\n", " "})
+    for (const char* const tainted : {"Not tainted", "Tainted: G      OE"}) {
+      const std::string line = std::string("CPU: 4 PID: 1 Comm: init") + line_break + tainted;
+      EXPECT_EQ(stock_of(only_report("a invoked oom-killer: order=0\n" + line + line_break + "5.4.51-x #1\n" + whole))
+                    .memory.release,
+                "5.4.51-x")
+          << line;
+      EXPECT_EQ(stock_of(only_report(whole + line + line_break + "5.4.51-x #1\n")).memory.release, "5.4.51-x") << line;
+    }
 }
 
 TEST(CutReports, RowsOfTasksAreCounted) {

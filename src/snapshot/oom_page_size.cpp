@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "snapshot/oom_report.hpp"
+
+namespace kmt {
+
+namespace {
+
+std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? 0 : found->second;
+}
+
+// Returns the size of a page in kB if the two amounts are the same. The kernel reads large ones at different times.
+std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
+  constexpr std::uint64_t kManyPages = 1024;
+  constexpr std::uint64_t kFewPages = 16;
+  for (const std::uint32_t size : {4u, 8u, 16u, 32u, 64u}) {
+    const std::uint64_t expected = pages * size;
+    const std::uint64_t difference = std::max(kb, expected) - std::min(kb, expected);
+    if (pages >= kManyPages ? difference < expected / 16 : pages >= kFewPages && difference == 0) return size;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void derive_page_size(OomReport& report) {
+  if (std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); })) return;
+  std::uint64_t pages = 0;
+  std::uint64_t kb = 0;
+  for (const char* const name : {"active_anon", "inactive_anon", "active_file", "inactive_file"}) {
+    pages += number_or_0(report.totals, name);
+    for (const auto& [number, node] : report.nodes) kb += number_or_0(node, name);
+  }
+  std::uint64_t free_kb = 0;
+  for (const auto& [name, zone] : report.zones) free_kb += number_or_0(zone.numbers, "free");
+  auto size = page_kb_of(pages, kb);
+  if (!size) size = page_kb_of(number_or_0(report.totals, "free"), free_kb);
+  if (size) report.page_size = *size << 10;
+}
+
+}  // namespace kmt
