@@ -207,8 +207,7 @@ class LogReader {
     while (!log.empty()) {
       const std::size_t end = std::min(log.find('\n'), log.size());
       std::string_view line = log.substr(0, end);
-      // A cut log may end within a number. Some programs add a line break to the end of the text.
-      if (log.find_first_not_of("\r\n", end) == log.npos) line = without_cut_counter(line);
+      if (end == log.size()) line = without_cut_counter(line);
       log.remove_prefix(std::min(end + 1, log.size()));
       if (line == "MESSAGE") line = take_binary(log);
       take_line(line.substr(0, kMostOfALine));

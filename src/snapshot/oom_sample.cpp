@@ -263,8 +263,8 @@ std::string damage_of(const OomReport& report) {
   if (report.starts_late) add("the log lacks the first lines of the report, so their numbers are unknown");
   if (report.lost_messages != 0)
     add(
-        fmt::format("{} messages of the log were lost inside the report. They may be lines of the report: numbers in "
-                    "them are unknown, and its lists may lack rows",
+        fmt::format("the log lost messages inside the report: {}. They may be lines of the report: numbers in them are "
+                    "unknown, and its lists may lack rows",
                     report.lost_messages));
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
   if (!ram_pages(report))

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstddef>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -105,19 +104,6 @@ void parse_comment(std::string_view comment, CallLine& call) {
   if (call.part == CallPart::exit && is_function(comment)) call.function = comment;
 }
 
-// False if a parenthesis is closed before it is opened: the text is from more than one call.
-bool is_balanced(std::string_view arguments) {
-  std::ptrdiff_t open = 0;
-  bool is_quoted = false;
-  for (const char c : arguments) {
-    if (c == '"') is_quoted = !is_quoted;
-    if (is_quoted) continue;
-    if (c == '(') ++open;
-    if (c == ')' && --open < 0) return false;
-  }
-  return true;
-}
-
 // Parses "f(fd=3) {" or "f();".
 bool parse_begin(std::string_view text, CallLine& call) {
   const std::size_t open = text.find('(');
@@ -128,7 +114,7 @@ bool parse_begin(std::string_view text, CallLine& call) {
   call.part = after == ";" ? CallPart::leaf : CallPart::entry;
   call.function = trim(text.substr(0, open));
   call.arguments = trim(text.substr(open + 1, close - open - 1));
-  return is_function(call.function) && is_balanced(call.arguments);
+  return is_function(call.function);
 }
 
 // Parses the last column: an entry, an exit, a leaf or a comment. The column starts with two blanks, and two more for
@@ -223,10 +209,8 @@ bool parse_print_format(std::string_view text, CallLine& call) {
 
 }  // namespace
 
-bool is_call_event(std::string_view event) { return event == "funcgraph_entry" || event == "funcgraph_exit"; }
-
 std::optional<CallLine> parse_call_event(const Line& line) {
-  if (!is_call_event(line.event)) return std::nullopt;
+  if (line.event != "funcgraph_entry" && line.event != "funcgraph_exit") return std::nullopt;
   CallLine call;
   call.line = line;
   call.has_task = call.has_time = true;

@@ -38,8 +38,6 @@ bool was_call(std::string_view text);
 // Parses the text after the event's name: "funcgraph_entry:   0.412 us   |  path_start();" from trace-cmd report, or
 // "funcgraph_entry: --> path_start (2)" from programs that use the kernel's print format.
 std::optional<CallLine> parse_call_event(const Line& line);
-// True for the events from which parse_call_event() takes calls.
-bool is_call_event(std::string_view event);
 
 // The start or end of an interrupt, such as " 0)   ==========> |".
 struct InterruptLine {

@@ -59,31 +59,16 @@ std::string_view unquoted(std::string_view line) {
   return without_quotes(line);
 }
 
-// True if the line has only the fields of an event, as printed by `perf script -F trace`.
-bool has_only_fields(std::string_view line) {
-  constexpr std::array<std::string_view, 4> kFirst = {"call_site=", "ptr=", "page=", "pfn="};
-  return std::ranges::any_of(kFirst, [text = trim(line)](std::string_view field) { return text.starts_with(field); });
-}
-
-// True if the line is a whole event, call or loss.
-bool is_own_line(std::string_view line) {
-  if (parse_line(line) || parse_lost(line)) return true;
-  const auto call = parse_call_line(line);
-  return call && (call->line.has_cpu || call->has_time);
-}
-
 // True if the line may be the rest of a line that was split. Such a line is neither an event (with or without "[CPU]")
 // nor a frame of a stack, which starts with blanks.
 bool may_be_rest(std::string_view line) {
   constexpr std::size_t kBegin = 48;
   constexpr std::string_view kOtherStarts = "#+- \t=<";
-  const std::size_t bar = line.find(" |  ");
-  const bool is_call = bar != line.npos && line.find_first_of("(}", bar) != line.npos;  // the last columns of a call
-  if (line.empty() || line.find("kmem:") != line.npos) return false;
-  if (!is_call && kOtherStarts.find(line.front()) != kOtherStarts.npos) return false;
+  if (line.empty() || kOtherStarts.find(line.front()) != kOtherStarts.npos || line.find("kmem:") != line.npos)
+    return false;
   for (std::size_t at = line.find('['); at < kBegin; at = line.find('[', at + 1))
     if (line.size() > at + 4 && line[at + 4] == ']' && is_digit(line[at + 1]) && is_digit(line[at + 3])) return false;
-  return !is_own_line(line);
+  return !parse_line(line) && !parse_call_line(line);
 }
 
 }  // namespace
@@ -133,25 +118,14 @@ std::optional<Lines::Item> Lines::next() {
 }
 
 Lines::Item Lines::parse_item(std::string_view line) {
-  Item item = parse_single(line);
-  const Line* const event = std::get_if<Line>(&item);
-  if (event == nullptr || !has_other_line(*event)) return item;
-  return Item(Unreadable{"a line break is lost, so it has more than one event"});
-}
-
-Lines::Item Lines::parse_single(std::string_view line) {
   if (const auto event = parse(line)) {
-    if (!is_call_event(event->event)) return Item(*event);
-    has_calls_ = has_call_events_ = true;
     const auto call = parse_call_event(*event);
-    return call ? complete(*call) : Item(Unreadable{"it has no call of a function"});
+    return call ? complete(*call) : Item(*event);
   }
   if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) return Item(*event);
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
-  if (has_only_fields(line))
-    return Item(Unreadable{"it lacks the name of its event; with perf script, use -F comm,tid,cpu,time,event,trace"});
   if (was_event(line) || (has_calls_ && was_call(line)))
     return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   return Item(line);
@@ -183,11 +157,6 @@ bool may_continue(std::string_view event, std::string_view line) {
   return equals != line.npos && is_word(line.substr(0, equals));
 }
 
-bool is_whole_call(std::string_view text) {
-  const auto line = parse_line(text);
-  return line ? parse_call_event(*line).has_value() : is_own_line(text);
-}
-
 std::optional<Line> parse_memory_event(std::string_view text) {
   auto line = parse_line(text);
   if (!line) line = parse_partial(text);
@@ -196,36 +165,30 @@ std::optional<Line> parse_memory_event(std::string_view text) {
 
 }  // namespace
 
-// Joins the lines of an event or call that a mail program or terminal wrapped. They are joined only if together they
-// are complete.
+// Joins the lines of an event that a mail program wrapped, if they are a complete event together.
 Lines::Item Lines::with_continuation(Item item, std::string_view line) {
   constexpr unsigned kMostLines = 6;
   const bool is_event = std::holds_alternative<Line>(item);
   if (!is_event && !std::holds_alternative<Unreadable>(item)) return item;
   const bool may_lack_event = !is_event && line.find('=') == line.npos;
-  const bool may_be_call = !is_event && (line.find("funcgraph_") != line.npos || (has_calls_ && was_call(line)));
-  if (rest_.empty() || !(may_lack_event || may_be_call || may_continue(line, rest_))) return item;
+  if (rest_.empty() || !(may_lack_event || may_continue(line, rest_))) return item;
   std::string_view rest = rest_, text = text_;
   std::size_t length = 0;
   joined_ = trim(line);
   for (unsigned i = 1; i < kMostLines && !rest_.empty(); ++i) {
-    const bool may_be_event = may_be_call || (may_lack_event && i == 1);
+    const bool may_be_event = may_lack_event && i == 1;
     if (!may_be_event && !may_continue(joined_, rest_)) break;
     const std::string_view whole = take_line();
     if (whole.size() > kLongestLine) break;
     const std::string_view next = clean_line(whole, next_);
-    if (trim(next).empty() || (next.starts_with('#') && !may_be_call)) break;  // "#" also marks a long duration
-    if (is_own_line(next) || !(may_be_event || may_continue(joined_, next))) break;
+    if (trim(next).empty() || next.starts_with('#')) break;
+    if (parse_lost(next) || parse_line(next) || !(may_be_event || may_continue(joined_, next))) break;
     joined_ += ' ';
     joined_ += trim(next);
-    const bool is_call = may_be_call && is_whole_call(joined_);
-    const auto event = is_call ? std::nullopt : parse_memory_event(joined_);
-    if (event && has_other_line(*event)) break;  // the next line has the fields of another event
-    if (!is_call && !event) continue;
+    if (!parse_memory_event(joined_)) continue;
     rest = rest_;
     text = text_;
     length = joined_.size();
-    if (is_call) break;
   }
   rest_ = rest;
   text_ = text;
@@ -247,10 +210,7 @@ std::optional<Line> Lines::parse_rare(std::string_view text) {
 
 // Parses a line of the function_graph tracer.
 std::optional<Lines::Item> Lines::parse_call(std::string_view line) {
-  if (const auto call = parse_call_line(line))
-    return call->line.has_cpu || call->has_time || !has_call_events_
-               ? complete(*call)
-               : Item(Unreadable{"it is part of a call, without its time and CPU"});
+  if (const auto call = parse_call_line(line)) return complete(*call);
   const auto change = parse_switch_line(line);
   const auto interrupt = parse_interrupt_line(line);
   if (change) calls_.add(*change);
@@ -330,19 +290,6 @@ std::string_view padded_value_of(std::string_view fields, std::string_view key) 
     return is_next_field ? std::string_view() : padded;
   }
   return {};
-}
-
-std::string_view text_value_of(std::string_view fields, std::string_view key) {
-  const std::string_view first = value_of(fields, key);
-  if (first.empty()) return {};
-  const std::string_view rest = fields.substr(static_cast<std::size_t>(first.data() - fields.data()));
-  std::size_t end = std::min(rest.find(' '), rest.size());
-  while (end != rest.size()) {
-    const std::size_t next = std::min(rest.find(' ', end + 1), rest.size());
-    if (rest.substr(end, next - end).find('=') != rest.npos) break;
-    end = next;
-  }
-  return trim(rest.substr(0, end));
 }
 
 std::string_view value_of(std::string_view fields, std::string_view key) { return trim(padded_value_of(fields, key)); }

@@ -53,7 +53,6 @@ class Lines {
   std::string_view take_line();
   std::string_view with_split_parts(std::string_view line);
   Item parse_item(std::string_view line);
-  Item parse_single(std::string_view line);
   std::optional<Line> parse(std::string_view line);
   std::optional<Line> parse_rare(std::string_view line);
   Item with_continuation(Item item, std::string_view line);
@@ -72,8 +71,7 @@ class Lines {
   bool needs_times_;
   std::string fields_, clean_, next_, joined_;
   CallTracker calls_;
-  bool has_call_events_ = false;  // calls are events, so a line with only columns of a call is part of a wrapped line
-  bool has_calls_;                // a line of the function_graph tracer was seen, or its header
+  bool has_calls_;  // a line of the function_graph tracer was seen, or its header
   bool ignores_indentation_;
   std::size_t page_width_;
   std::string unsplit_;
@@ -85,8 +83,5 @@ class Lines {
 std::string_view value_of(std::string_view fields, std::string_view key);
 // Does the same as value_of(), but also returns the blanks before the word.
 std::string_view padded_value_of(std::string_view fields, std::string_view key);
-
-// Returns the text after "KEY=", up to the next field. It may contain blanks.
-std::string_view text_value_of(std::string_view fields, std::string_view key);
 
 }  // namespace kmt::text

@@ -15,7 +15,5 @@ std::string_view system_of(const Line& line);
 bool is_whole(EventKind kind, const Line& line);
 bool is_whole_memory_event(const Line& line);
 bool is_memory_event(const Line& line);
-// True if a line break is lost, so the text of another event, call or loss is in the columns or fields of the event.
-bool has_other_line(const Line& line);
 
 }  // namespace kmt::text

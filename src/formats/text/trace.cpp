@@ -51,8 +51,7 @@ constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"fallback_migratetype", 4, Code::number, true},
                                   {"percpu_refill", 4},
                                   {"change_ownership", 4}};
-constexpr unsigned kRequested = 2, kAllocated = 3, kGfpFlags = 10;
-static_assert(kFields[kGfpFlags].name == std::string_view("gfp_flags"));
+constexpr unsigned kRequested = 2, kAllocated = 3;
 static_assert(kFields[kRequested].name == std::string_view("bytes_req"));
 static_assert(kFields[kAllocated].name == std::string_view("bytes_alloc"));
 // No kernel has so much memory. A larger size is damaged, or a negative number that was printed as unsigned.
@@ -125,20 +124,9 @@ Bytes without_cut_off_line(Bytes file) {
 TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
   if (file_.size() < file.size())
     findings_.add({Imperfection::unreadable_line, "the text ends in the middle of a line", {}, file_.size()});
-  learn_all();
-  if (is_last_event_cut()) {
-    findings_.add(
-        {Imperfection::unreadable_line, "the last line lacks values of its event, so it is cut off", {}, last_.offset});
-    file_ = file_.first(last_.offset);
-  }
-  describe();
-}
-
-void TextTrace::learn_all() {
   Lines lines(file_);
   while (const auto item = lines.next()) {
-    if (!trim(lines.text()).empty()) end_last_event();
-    if (const Line* const line = std::get_if<Line>(&*item)) learn(*line, lines.offset());
+    if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
     if (const CallLine* const call = std::get_if<CallLine>(&*item)) learn(*call);
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
     if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) learn_header(*other);
@@ -146,26 +134,7 @@ void TextTrace::learn_all() {
   known_.first_tasks = lines.first_tasks();
   known_.has_calls = lines.has_calls();
   known_.has_indentation = lines.has_indentation();
-}
-
-void TextTrace::end_last_event() {
-  if (last_.shape == nullptr) return;
-  Shape& shape = *last_.shape;
-  shape.each &= last_.fields;
-  if (last_.pointer != 0) least_pointer_ = std::min(least_pointer_, last_.pointer);
-  ++shape.lines;
-  last_ = {};
-}
-
-// True if the last line of the text lacks fields or digits of its pointer, although it ends with a line break.
-bool TextTrace::is_last_event_cut() const {
-  if (last_.shape == nullptr) return false;
-  const Shape& shape = *last_.shape;
-  const bool has_short_pointer = last_.pointer != 0 && least_pointer_ != SIZE_MAX && last_.pointer < least_pointer_;
-  // All kernels print flags after the sizes and orders of allocations.
-  const bool has_flags = is_slab_alloc(shape.kind) || shape.kind == EventKind::page_alloc;
-  const unsigned expected = shape.lines != 0 ? shape.each : has_flags ? 1u << kGfpFlags : 0;
-  return has_short_pointer || (expected & ~last_.fields) != 0;
+  describe();
 }
 
 void TextTrace::learn_place(const Line& line) {
@@ -188,7 +157,7 @@ void TextTrace::learn_function(std::string_view function) {
     functions_.emplace(function, kFirstFunction + functions_.size() * kFunctionBytes);
 }
 
-void TextTrace::learn(const Line& line, std::uint64_t offset) {
+void TextTrace::learn(const Line& line) {
   learn_place(line);
   auto found = shapes_.find(line.event);
   if (found == shapes_.end()) {
@@ -207,16 +176,10 @@ void TextTrace::learn(const Line& line, std::uint64_t offset) {
   if (shape.kind == EventKind::other) return;
   // If the line has a frame number, the address of struct page is not needed.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
-  unsigned fields = 0;
   for (unsigned i = 0; i < std::size(kFields); ++i) {
     const std::string_view name = kFields[i].name;
-    if (!value_of(line.fields, name).empty() && !(has_frame && name == "page")) fields |= 1u << i;
+    if (!value_of(line.fields, name).empty() && !(has_frame && name == "page")) shape.seen |= 1u << i;
   }
-  shape.seen |= fields;
-  const std::string_view pointer = value_of(line.fields, "ptr");
-  // The kernel's pointer to an allocation of 0 bytes is 16.
-  const bool is_short = is_nothing(pointer) || pointer.find_first_not_of("0x") == pointer.npos || pointer == "0x10";
-  last_ = {&shape, fields, is_short || is_hidden(pointer) ? 0 : pointer.size(), offset};
   learn_call_site(line.fields);
   learn_flags(value_of(line.fields, "gfp_flags"));
   pointers_.add(padded_value_of(line.fields, "ptr"));
@@ -404,7 +367,7 @@ bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::
     const KnownField& field = kFields[shape.known[i]];
     const unsigned at = shape.offsets[i];
     if (field.code == Code::text) {
-      const std::string_view value = text_value_of(line.fields, field.name);
+      const std::string_view value = value_of(line.fields, field.name);
       store(record.data() + at, static_cast<std::uint32_t>((value.size() + 1) << 16 | record.size()), order);
       record.insert(record.end(), value.begin(), value.end());
       record.push_back(0);

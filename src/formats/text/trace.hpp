@@ -3,8 +3,6 @@
 // like any other trace. All lines are read once before the first record is made.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -58,26 +56,13 @@ class TextTrace {
     EventKind kind = EventKind::other;
     const TaskEvent* task = nullptr;
     unsigned id = 0;
-    unsigned seen = 0;      // bit mask of the known fields that at least one line has
-    unsigned each = ~0u;    // bit mask of the known fields that each line has, except the last line
-    std::size_t lines = 0;  // number of these lines
+    unsigned seen = 0;  // bit mask of the known fields that at least one line has
     std::vector<unsigned> known;
     std::vector<unsigned> offsets;
   };
 
-  // The last memory event. Its fields count once another line follows it.
-  struct LastEvent {
-    Shape* shape = nullptr;
-    unsigned fields = 0;      // bit mask of the known fields
-    std::size_t pointer = 0;  // length of the pointer; 0 if there is none
-    std::uint64_t offset = 0;
-  };
-
-  void learn_all();
-  void learn(const Line& line, std::uint64_t offset);
+  void learn(const Line& line);
   void learn(const CallLine& call);
-  void end_last_event();
-  bool is_last_event_cut() const;
   void learn_place(const Line& line);
   static bool has_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
   void learn_name(const Line& line);
@@ -109,8 +94,6 @@ class TextTrace {
   bool lacks_cpus_ = false;
   bool lacks_times_ = false;
   PointerCounts pointers_;
-  LastEvent last_;
-  std::size_t least_pointer_ = SIZE_MAX;      // length of the shortest pointer, except in the last event
   std::optional<std::uint64_t> overwritten_;  // from the header of a `trace` file
   unsigned cpus_ = 0;
 };

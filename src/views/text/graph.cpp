@@ -307,10 +307,6 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
                            say_number_of(result.calls_traced, "call", style), options.filters)) +
            what_lacks(result, options, style) + not_called;
   std::string out = "\n" + GraphText(result, options, style).text();
-  if (std::ranges::any_of(result.calls, [](const TracedCall& call) { return call.tid < 0; }))
-    out +=
-        say("The tasks of some calls are unknown and shown as <...>. The function_graph tracer prints tasks with "
-            "ftrace's option funcgraph-proc.");
   if (result.calls.size() < result.calls_selected)
     out += say(fmt::format("{} more; --limit 0 shows all",
                            say_number_of(result.calls_selected - result.calls.size(), "call", style)));

@@ -266,57 +266,6 @@ TEST(TextCalls, UnreadableCallsAreCounted) {
 }
 
 // The text may have no header, and the damaged line may be the first one.
-// Calls as trace-cmd report prints them.
-const std::vector<std::string> kReport = {
-    "    kworker/u13:0-199   [003]   348.987306: funcgraph_entry:                   |  vfs_read() {",
-    "    kworker/u13:0-199   [003]   348.987307: funcgraph_entry:      # 1.500 us    |    wakeup();",
-    "    kworker/u13:0-199   [003]   348.987309: funcgraph_entry:        0.412 us   |    rw_verify_area();",
-    "    kworker/u13:0-199   [003]   348.987311: funcgraph_exit:       + 12.930 us  |  }"};
-constexpr const char* kShapeOfReport = "vfs_read{0 wakeup{1 wakeup}1 rw_verify_area{1 rw_verify_area}1 vfs_read}0";
-
-void expect_report(const ReadCalls& found, const std::string& text, unsigned times) {
-  std::string shape;
-  for (unsigned i = 0; i < times; ++i) shape += (i == 0 ? "" : " ") + std::string(kShapeOfReport);
-  EXPECT_EQ(shape_of(found), shape) << text;
-  EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u) << text;
-  for (const Call& call : found.calls) EXPECT_EQ(call.event.time_ns / 1'000'000, 348'987u) << text;
-}
-
-// A terminal cuts lines at its width, also inside words and numbers.
-TEST(TextCalls, LinesThatATerminalSplit) {
-  for (std::size_t width = 62; width < 96; ++width) {
-    std::string text;
-    for (int i = 0; i < 5; ++i)
-      for (std::string line : kReport)
-        for (; !line.empty(); line.erase(0, width)) text += line.substr(0, width) + "\n";
-    expect_report(read(text), text, 5);
-  }
-}
-
-TEST(TextCalls, LinesThatMailsWrapped) {
-  for (std::size_t i = 0; i < kReport.size(); ++i)
-    for (std::size_t at = kReport[i].find(' ', kReport[i].find(']')); at != std::string::npos;
-         at = kReport[i].find(' ', at + 1)) {
-      std::string text;
-      for (std::size_t j = 0; j < kReport.size(); ++j) {
-        const bool is_split = j == i && kReport[j].find_first_not_of(' ', at) != std::string::npos;
-        text += "> " + (is_split ? kReport[j].substr(0, at) + "\n> " + kReport[j].substr(at + 1) : kReport[j]) + "\n";
-      }
-      expect_report(read(text), text, 1);
-    }
-}
-
-TEST(TextCalls, LinesThatLostTheirBreakAreReported) {
-  const std::string leaf = " 1)   0.412 us    |  f();";
-  for (const std::string& line : {leaf + leaf, leaf + " 1)               |  g() {", " 1)               |  g() {" + leaf,
-                                  " 1)   0.412 us    |  f(); /* = 0x1 */" + leaf,
-                                  std::string(" 1)   0.412 us    |  f(); 1)   0.300 us    |  } /* g */")}) {
-    const ReadCalls found = read(leaf + "\n" + line + "\n" + leaf + "\n");
-    EXPECT_EQ(shape_of(found), "f{0 f}0 f{0 f}0") << line;
-    EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 1u) << line;
-  }
-}
-
 TEST(TextCalls, DamagedFirstAndLastLinesAreCounted) {
   for (const char* const text :
        {"us    |    g();\n 0)   0.412 us    |  f();\n", " 0)   0.412 us    |  f();\n 0)   4.0\n",

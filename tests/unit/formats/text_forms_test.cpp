@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests the forms of text that people paste: kernel logs, mails, web pages, and the output of rare print options. No
 // line may be misread without a finding.
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -317,67 +315,6 @@ TEST(TextForms, TextWithoutFieldsIsExplained) {
   EXPECT_NE(message(header + std::string("\0\1", 2)).find("raw, hex or bin"), std::string::npos);
   EXPECT_NE(message("123.456001: " + kFields + "\n").find("bytes_req=60"), std::string::npos);
   EXPECT_NE(message("some text: type: 5\n").find("not a trace in a known format"), std::string::npos);
-}
-
-// Two lines without the line break between them are one unreadable line, and not one event.
-TEST(TextForms, LinesThatLostTheirBreakAreReported) {
-  const std::string kFree = "kfree: call_site=foo+0x1/0x9 ptr=ffff888001234500";
-  const std::string kPage = "mm_page_alloc: page=00000000a71e5bcd pfn=0x10b5a order=0 migratetype=0 gfp_flags=0";
-  const std::string kLost = "CPU:1 [LOST 123 EVENTS]";
-  for (const std::string& text :
-       {kHead + kEvent + kHead + kFree, kHead + kEvent + "bash-812 [001] d.h1. 123.456001: " + kFree,
-        kHead + kFree + " " + kHead + "sched_switch: prev_pid=1", kHead + "sched_switch: prev_pid=1" + kHead + kFree,
-        kEvent + " " + kFree, kEvent + kPage, kEvent + " kmem:" + kPage, kHead + kEvent + " ptr=ffff888001234510",
-        kLost + kHead + kEvent, kHead + kEvent + " " + kLost, " 1)   0.412 us    |  f();" + kHead + kEvent,
-        " 1)               |  /* " + kFree + " */ 1)               |  /* " + kFree + " */",
-        "bash-812 [001] 5.000000: funcgraph_entry: 0.412 us | f(); bash-812 [001] 5.1: " + kFree}) {
-    const ReadText found = read(kHead + kEvent + "\n" + text + "\n" + kHead + kEvent + "\n");
-    EXPECT_EQ(found.events.size(), 2u) << text;
-    EXPECT_EQ(found.unreadable(), 1u) << text;
-  }
-  // Programs may print lines of a trace.
-  for (const char* const event : {"tracing_mark_write: ", "print: ", "0: "})
-    EXPECT_EQ(read(kHead + event + kHead + kFree + "\n").unreadable(), 0u) << event;
-}
-
-// A cut text may end with a line break, and its last value may lack digits.
-TEST(TextForms, ACutLastLineIsReported) {
-  const std::string kFree = "kfree: call_site=foo+0x1/0x9 ptr=ffff888001234500";
-  const std::string start = kHead + kEvent + "\n" + kHead + kFree + "\n";
-  for (const std::string& event : {kEvent, kFree})
-    for (std::size_t size = event.find(" ptr=") + 6; size < event.size() - 1; ++size) {
-      if (event == kEvent && size > event.find(" node=")) break;  // a shorter node
-      const ReadText found = read(start + kHead + event.substr(0, size) + "\n\n");
-      EXPECT_EQ(found.events.size(), 2u) << event.substr(0, size);
-      EXPECT_EQ(found.unreadable(), 1u) << event.substr(0, size);
-    }
-  EXPECT_EQ(read(start + kHead + kEvent + "\n").unreadable(), 0u);
-  EXPECT_EQ(read(kHead + "kmalloc: call_site=f ptr=ffff888001234500 bytes_req=60 bytes_alloc=64\n").unreadable(), 1u);
-  EXPECT_EQ(read(start + kHead + "kfree: call_site=foo+0x1/0x9 ptr=(null)\n").unreadable(), 0u);
-}
-
-// perf script -F trace prints no name of the event.
-TEST(TextForms, LinesOfOnlyFieldsAreReported) {
-  for (const char* const fields : {"call_site=bar ptr=ffff888001234600", " ptr=ffff888001234600 bytes_req=60",
-                                   "pfn=0x10b5a order=0", "page=00000000a71e5bcd pfn=0x10b5a"}) {
-    const ReadText found = read(kHead + kEvent + "\n" + fields + "\n" + kHead + kEvent + "\n");
-    EXPECT_EQ(found.events.size(), 2u) << fields;
-    EXPECT_EQ(found.unreadable(), 1u) << fields;
-  }
-  const ReadText found = read(kHead + kEvent + "\ncall_site=bar ptr=ffff888001234600\n" + kHead + kEvent + "\n");
-  const auto& kept = found.info.findings.kept();
-  EXPECT_TRUE(std::ranges::any_of(
-      kept, [](const Finding& one) { return one.detail.find("-F comm,tid,cpu") != std::string::npos; }));
-}
-
-TEST(TextForms, NamesOfCachesMayHaveBlanks) {
-  const std::string start = kHead + "kmem_cache_free: call_site=f ptr=ffff888001234500 name=";
-  for (const char* const name : {"dentry", "my cache", "a b c"}) {
-    const ReadText found = read(start + name + "\n" + start + name + " other=1\n");
-    ASSERT_EQ(found.events.size(), 2u);
-    EXPECT_EQ(found.events[0].cache.value, found.events[1].cache.value);
-    EXPECT_EQ(found.info.tables.cache_names.at(found.events[0].cache.value), name);
-  }
 }
 
 TEST(TextForms, LossesOfSeveralFilesAreAdded) {

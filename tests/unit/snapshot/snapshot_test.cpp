@@ -315,7 +315,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
             "slab_allocations_total "
             "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
             "free_by_type percpu sockets oom meminfo vmstat missing unknown_lines_total unknown_lines ");
-  EXPECT_EQ(keys(json["balance"][0]), "id label bytes depth counted source ");
+  EXPECT_EQ(keys(json["balance"][0]), "id label bytes at_least depth counted source ");
   EXPECT_EQ(keys(json["health"][0]), "id health unit value bytes warn bad subject reason ");
   for (const auto& one : json["balance"]) keys.expect(one["id"].get<std::string>());
   EXPECT_EQ(keys(json["slab_caches"][0]),
