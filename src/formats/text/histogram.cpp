@@ -104,7 +104,8 @@ NamedValues split_values(std::string_view text, std::string_view trigger) {
     const std::string_view name = trim(text.substr(0, colon));
     text = text.substr(colon + 1);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    if (text.starts_with('#') || has_modifier(trigger, name, "graph")) {  // a bar, which may be empty
+    const bool is_number = !text.empty() && is_digit(text.front());
+    if (text.starts_with('#') || (!is_number && has_modifier(trigger, name, "graph"))) {  // a bar, which may be empty
       text.remove_prefix(std::min(text.find_first_not_of('#'), text.size()));
       values.emplace_back(name, std::nullopt);
       continue;
