@@ -264,7 +264,7 @@ TEST_F(Report, LivePagesAreSplitByUse) {
 }
 
 TEST_F(Report, AReusedAddressMakesLiveCountsOfItsCallSiteUpperBounds) {
-  for (const std::uint32_t site : {1, 2, 1}) {
+  for (const std::uint32_t site : {1u, 2u, 1u}) {
     Event& event = add(EventKind::percpu_alloc, site == 1 ? 0x10000 : 0x20000);
     event.call_site = {site};
   }
