@@ -142,8 +142,17 @@ async function flameAgrees(page, checks, report) {
   await page.click('[data-focus="metric-allocated"]');
 }
 
+// If the trace cannot exclude growth, the pages must not say that nothing grows.
+async function verdictAgrees(page, checks, { found, unclear }) {
+  await goTo(page, '#leaks');
+  const lead = await page.locator('main .lead').first().innerText();
+  const wanted = found ? /^Something grows/ : unclear ? /^Growth cannot be judged/ : /^Nothing grows/;
+  checks.ok(wanted.test(lead), `the page about leaks starts with ${wanted}: "${lead}"`);
+}
+
 export async function numbersAgree(page, checks, documents) {
-  const { report, caches, modules, tasks, diff, graph } = documents;
+  const { report, caches, modules, tasks, leaks, diff, graph } = documents;
+  if (leaks && !diff) await verdictAgrees(page, checks, leaks);
   if (report) {
     checks.equal(await valueOf(page, '.facts dd[data-value]'), report.trace.duration_ns, 'duration');
     await totalsAgree(page, checks, report, '#overview', 'totals', true);

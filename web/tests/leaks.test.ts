@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LeakRow, Leaks } from '../src/data/document';
-import { growthOf, processName, rankLeaks } from '../src/data/leaks';
+import { growthOf, processName, rankLeaks, unclearText } from '../src/data/leaks';
 
 function row(name: string, verdict: string, bytes_per_s: number | null): LeakRow & { name: string; rank: number } {
   const growth =
@@ -51,6 +51,7 @@ function leaksWith(...rows: LeakRow[]): Leaks {
     confidence_needed: 0.95,
     judged: rows.length,
     found: rows.some((one) => one.verdict === 'certain'),
+    unclear: null,
     start_ns: 0,
     bucket_ns: 1,
     verdicts: kVerdicts,
@@ -66,6 +67,12 @@ test('explained growth, as of the page cache, never counts as growth', () => {
   );
   assert.equal((found.row as { name?: string } | null)?.name, 'do_eventfd');
   assert.equal(found.groups, 2);
+});
+
+test('a trace that cannot exclude growth says why', () => {
+  assert.equal(unclearText(leaksWith()), null);
+  assert.match(unclearText({ ...leaksWith(), unclear: 'too-short' }) ?? '', /^Growth cannot be judged: .*too short/);
+  assert.match(unclearText({ ...leaksWith(), unclear: 'new-reason' }) ?? '', /new-reason/);
 });
 
 test('processes have their pid, interrupts have none', () => {

@@ -167,6 +167,7 @@ export interface Leaks {
   confidence_needed: number;
   judged: number;
   found: boolean;
+  unclear: string | null; // why the trace cannot exclude growth
   start_ns: number;
   bucket_ns: number;
   verdicts: Record<string, string>; // meaning of each verdict, the most certain first

@@ -33,6 +33,19 @@ export function growthOf(leaks: Leaks): { row: LeakRow | null; groups: number } 
   return { row, groups: rows.filter((one) => one.verdict === row?.verdict).length };
 }
 
+const kUnclear: Record<string, string> = {
+  'no-clock': "the trace's clock does not count nanoseconds",
+  'too-short': 'the trace is too short, because a group must be followed for at least a second',
+  'no-events': 'the trace has no events',
+  'mostly-lost': 'more events were lost than recorded',
+  'missing-events': 'a part of the trace is missing',
+};
+
+// Returns a sentence that says why growth cannot be excluded; null if it can be.
+export function unclearText({ unclear }: Leaks): string | null {
+  return unclear === null ? null : `Growth cannot be judged: ${kUnclear[unclear] ?? unclear}.`;
+}
+
 // Returns the name and the pid of a process. An interrupt has no pid.
 export function processName(process: KeyValue): string {
   const name = keyName(process);

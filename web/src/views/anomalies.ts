@@ -140,9 +140,9 @@ function sitesTable(app: App, name: string, rows: AnomalySite[], nothing: string
 }
 
 function explainedNote({ explained_anomalies: of }: Report): HTMLElement {
-  const sum = of.older_frees + of.untraced_frees + of.untraced_allocations;
+  const sum = of.older_frees + of.untraced_frees + of.untraced_allocations + of.recorder_frees;
   return note(
-    `${percent((100 * sum) / (of.of_events || 1))} of allocations and frees are explained anomalies. Their cause is known: the object is older than the trace, or the kernel allocated or freed it on a path without an event. They are no sign of an error.`,
+    `${percent((100 * sum) / (of.of_events || 1))} of allocations and frees are explained anomalies. Their cause is known: the object is older than the trace, the kernel allocated or freed it on a path without an event, or the recorder freed its own memory. They are no sign of an error.`,
   );
 }
 

@@ -4,7 +4,7 @@ import type { App } from '../app';
 import { allocatorNumber, kAllocators } from '../data/allocators';
 import type { LeakRow, Leaks } from '../data/document';
 import { onlyBy } from '../data/filter';
-import { processName, rankLeaks } from '../data/leaks';
+import { processName, rankLeaks, unclearText } from '../data/leaks';
 import { keyName } from '../data/rows';
 import { bytes, count, duration, numberOf, percent, printable } from '../text';
 import { empty, note, section } from '../widgets/controls';
@@ -167,7 +167,7 @@ export function leaksPage(app: App): HTMLElement {
     el(
       'p',
       { class: 'lead' },
-      leaks.found ? 'Something grows for certain.' : 'Nothing grows for certain.',
+      leaks.found ? 'Something grows for certain.' : (unclearText(leaks) ?? 'Nothing grows for certain.'),
       ` ${numberOf(leaks.judged, 'group was', 'groups were')} judged against ${bytes(leaks.threshold_bytes_per_s)} per second.`,
     ),
     verdictOfInvestigation(app),

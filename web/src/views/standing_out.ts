@@ -4,7 +4,7 @@ import type { App } from '../app';
 import { kAllocators } from '../data/allocators';
 import type { LeakRow, Leaks } from '../data/document';
 import { filtersGroups } from '../data/filter';
-import { growthOf, processName } from '../data/leaks';
+import { growthOf, processName, unclearText } from '../data/leaks';
 import { keyName, tableRows, type Row } from '../data/rows';
 import type { Page } from '../state';
 import { bytes, count, duration, numberOf, percent, printable } from '../text';
@@ -51,10 +51,9 @@ function growth(app: App, leaks: Leaks): HTMLElement {
   const { row } = found;
   if (row === null) {
     const sentence =
-      leaks.judged > 0
-        ? 'No group of allocations grows above the threshold, except reclaimable or otherwise explained memory. '
-        : 'Growth cannot be judged: each group was followed for less than a second. ';
-    return item('growth', sentence, link(app, 'Show what is live at the end', 'leaks'));
+      unclearText(leaks) ??
+      'No group of allocations grows above the threshold, except reclaimable or otherwise explained memory.';
+    return item('growth', `${sentence} `, link(app, 'Show what is live at the end', 'leaks'));
   }
   const certain = row.verdict === 'certain';
   const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} per second`;
