@@ -54,6 +54,7 @@ std::vector<MemorySeries> unreclaimable_caches(const std::vector<StateSample>& s
     }
   }
   std::vector<MemorySeries> all;
+  all.reserve(by_name.size());
   for (auto& [name, series] : by_name) all.push_back(std::move(series));
   return all;
 }
