@@ -79,9 +79,9 @@ Exit status:
   2    wrong usage, or the file cannot be read
   3    not permitted to read the file
   4    growth cannot be judged: the trace is too short, lost more events than it has, or has no
-       clock in nanoseconds; --by stack is given, but the trace has no stacks; a part of the file is missing, or memory grows whose frees may be
-       among missing events; no event is selected; or a series has fewer than 16 snapshots or no
-       times
+       clock in nanoseconds; --by stack is given, but the trace has no stacks; a part of the file
+       is missing, or memory grows whose frees may be among missing events; no event is
+       selected; or a series has fewer than 16 snapshots or no times
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 std::string verdicts_help() {
