@@ -132,6 +132,8 @@ class Bpf(LiveTest):
         time.sleep(0.1)
         for recorder in ours, ftrace:
             recorder.send_signal(signal.SIGINT)
+        for recorder in ours, ftrace:  # finish() expects that no recorder is still writing
+            recorder.wait(60)
         said = self.finish(ours), self.finish(ftrace)
         return counted, said, [[full for full in full_events(path) if full.event.pid == loop.pid] for path in paths]
 
