@@ -42,10 +42,8 @@ struct SlabObject {
   bool freed_by_rcu() const { return (flags & kFreedByRcu) != 0; }
   // True if another CPU freed the pointer just before this allocation and that free matched no allocation.
   bool free_came_early() const { return (flags & kFreeCameEarly) != 0; }
-  bool duplicate_event() const {
-    return (flags & kDuplicateEvent) != 0;
-  }  // this is the second of two events that
-     // report the allocation
+  // True if this is the second of two events that report the allocation.
+  bool duplicate_event() const { return (flags & kDuplicateEvent) != 0; }
   // True if the pointer looked live before this allocation.
   bool replacing() const { return (flags & kReplacing) != 0; }
 };

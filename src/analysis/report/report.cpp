@@ -16,6 +16,7 @@
 #include "analysis/report/most_live.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/series/memory_state.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
@@ -109,6 +110,7 @@ struct ReportAnalysis::State {
         matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         ledger(ledger_options(trace_info, request)),
         causes(trace_info, symbol_names),
+        movable_type(migrate_type_name(1, trace_info.machine.kernel) == "Movable" ? 1 : 2),
         names_most_live(request.most_live),
         sums_live_pages(request.live_pages),
         history_of_live(request.history_of_live),
@@ -147,6 +149,7 @@ struct ReportAnalysis::State {
   std::vector<LiveCount> live;         // live memory without pages, by number of the origin
   std::vector<LiveCount> maybe_freed;  // by group
   LivePages live_pages;
+  int movable_type;  // number of the migrate type Movable
   bool names_most_live;
   bool sums_live_pages;
   bool history_of_live;
@@ -338,12 +341,11 @@ void ReportAnalysis::State::count_live() {
 }
 
 void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t bytes) {
-  constexpr std::int8_t kMovable = 1;  // MIGRATE_MOVABLE (include/linux/mmzone.h)
   const PageUse use = origin.page_use;
   if (use == PageUse::slab || use == PageUse::reclaimable_slab)
     live_pages.slab += bytes;
   else if (use == PageUse::user || use == PageUse::page_cache ||
-           (use == PageUse::unknown && origin.migrate_type == kMovable))
+           (use == PageUse::unknown && origin.migrate_type == movable_type))
     live_pages.user += bytes;
 }
 

@@ -263,6 +263,17 @@ TEST_F(Report, LivePagesAreSplitByUse) {
   EXPECT_FALSE(report().live_pages);
 }
 
+// Before Linux 4.4, type 1 is Reclaimable and type 2 is Movable.
+TEST_F(Report, MovablePagesOfOldKernelsAreUserMemory) {
+  info.machine.kernel = "4.3.0";
+  for (const std::int8_t type : {std::int8_t{1}, std::int8_t{2}, std::int8_t{2}, std::int8_t{2}})
+    add(EventKind::page_alloc, 0x100 + events.size()).migrate_type = type;
+  const NoNames names{};
+  ReportAnalysis analysis(info, names, {.live_pages = true});
+  analysis.add(events);
+  EXPECT_EQ(analysis.finish().live_pages->user, 3u * 4096);
+}
+
 TEST_F(Report, AReusedAddressMakesLiveCountsOfItsCallSiteUpperBounds) {
   for (const std::uint32_t site : {1u, 2u, 1u}) {
     Event& event = add(EventKind::percpu_alloc, site == 1 ? 0x10000 : 0x20000);
