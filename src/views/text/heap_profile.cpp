@@ -20,10 +20,12 @@ std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style
                      say_bytes(rounded(estimate.low), style), say_bytes(rounded(estimate.high), style));
 }
 
-// Returns half the width of the confidence interval, divided by the estimate.
+// Returns half the width of the confidence interval, divided by the estimate. A wider interval than the estimate only
+// says that there are too few samples.
 std::string doubt(const Estimate& estimate) {
   if (estimate.value <= 0) return "-";
-  return fmt::format("±{:.0f}%", 50 * (estimate.high - estimate.low) / estimate.value);
+  const double percent = 50 * (estimate.high - estimate.low) / estimate.value;
+  return percent > 100 ? ">100%" : fmt::format("±{:.0f}%", percent);
 }
 
 std::string total_lines(const char* of, const HeapFigures& figures, double seconds, const TextStyle& style) {
@@ -153,7 +155,7 @@ std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames
                              say_bytes(result.mean_bytes, style)),
                  style) +
          "\n";
-  out += total_lines("Slab", result.slab, seconds, style);
+  if (result.slab.samples > 0 || !result.has_pages) out += total_lines("Slab", result.slab, seconds, style);
   if (result.has_pages) {
     const bool has_user_pages = std::ranges::any_of(result.rows, &HeapRow::user_pages);
     const char* const title =
