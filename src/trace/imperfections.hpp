@@ -44,6 +44,12 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::short_record,    Imperfection::bad_event_format, Imperfection::torn_record,
     Imperfection::unreadable_line, Imperfection::damaged_stream,   Imperfection::hidden_pointers};
 
+// These imperfections mean that events are missing at the end, if TraceLosses::complete_until_ns is set.
+inline constexpr std::array kHidesTheEnd = {
+    Imperfection::cut_off_cpu,     Imperfection::unknown_loss,  Imperfection::truncated_file,
+    Imperfection::unfinished_file, Imperfection::repaired_file,
+};
+
 // One occurrence of an imperfection, at one place of the trace.
 struct Finding {
   Imperfection kind;

@@ -24,5 +24,7 @@ std::optional<KernelVersion> version_of(std::string_view release);
 // if the kernel is configured with it, otherwise Isolate. If the release is unknown, the names of the latest kernel are
 // used. Unknown types are named "type 7".
 std::string migrate_type_name(int type, std::string_view release);
+int movable_type(std::string_view release);      // the migrate type Movable
+int reclaimable_type(std::string_view release);  // the migrate type Reclaimable
 
 }  // namespace kmt

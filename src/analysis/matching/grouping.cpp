@@ -64,6 +64,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       by_syscall_(std::ranges::find(by_, GroupKey::syscall) != by_.end()),
       by_container_(std::ranges::find(by_, GroupKey::container) != by_.end()),
       by_freer_(std::ranges::any_of(by_, [](GroupKey key) { return key_of_free(key).has_value(); })),
+      reclaimable_(reclaimable_type(info.machine.kernel)),
       syscalls_(info, tasks, symbols),
       fixed_by_call_(!options_.processes && std::ranges::all_of(by_, is_fixed_by_call)) {}
 
@@ -199,7 +200,7 @@ SlabAccount Grouping::account_of(const Event& event) {
                                                                        : SlabAccount::unreclaimable;
 }
 
-PageUse Grouping::page_use_of(const Event& event) {
+PageUse Grouping::use_by_stack_or_flags(const Event& event) {
   const StackId stack = event.stack;
   if (use_of_stack_.size() <= stack.value) use_of_stack_.resize(info_.tables.stacks.size());
   std::uint8_t& known = use_of_stack_[stack.value];
@@ -214,6 +215,16 @@ PageUse Grouping::page_use_of(const Event& event) {
   const PageUse by_flags = kmt::page_use_of(page_use_flags_, event.gfp_flags, event.order);
   // If the event has a stack, the stack already shows slabs and page tables. So the flags can only add page cache.
   return by_flags == PageUse::page_cache || !has_stack ? by_flags : use;
+}
+
+// Only caches of reclaimable objects request pages of the type Reclaimable: __GFP_RECLAIMABLE in
+// include/linux/gfp_types.h (Linux 6.18).
+PageUse Grouping::page_use_of(const Event& event) {
+  const PageUse use = use_by_stack_or_flags(event);
+  const bool may_be_reclaimable = use == PageUse::unknown || use == PageUse::slab;
+  return may_be_reclaimable && event.kind == EventKind::page_alloc && event.migrate_type == reclaimable_
+             ? PageUse::reclaimable_slab
+             : use;
 }
 
 Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }

@@ -133,6 +133,7 @@ class Grouping {
   bool makes_pid_space(CallSiteId site);
   bool is_by_process(Allocator allocator) const;
   SlabAccount account_of(const Event& event);
+  PageUse use_by_stack_or_flags(const Event& event);
   PageUse page_use_of(const Event& event);
   std::uint32_t task_of(Process task, const Event& event, bool with_id);
   std::uint32_t process_row(const Event& event);
@@ -160,6 +161,7 @@ class Grouping {
   bool by_syscall_;
   bool by_container_;
   bool by_freer_;
+  int reclaimable_;  // the migrate type Reclaimable
   Syscalls syscalls_;
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };

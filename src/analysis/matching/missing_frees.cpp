@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analysis/matching/trace_summary.hpp"
-#include "trace/imperfections.hpp"
 #include "trace/note_lines.hpp"
 
 namespace kmt {
@@ -51,9 +50,22 @@ bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& 
   return !names_what_was_recorded || (has(allocation) && !has(free));
 }
 
-bool may_lack_frees(const TraceInfo& info) {
-  return !info.losses.intervals.empty() || lost_unmarked(info) || only_some_tasks(info) ||
-         !hiding_events(info.findings).empty();
+std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end_ns) {
+  std::vector<Imperfection> kinds = hiding_events(info.findings);
+  if (info.losses.complete_until_ns && end_ns <= *info.losses.complete_until_ns)
+    std::erase_if(kinds, [](Imperfection kind) { return std::ranges::find(kHidesTheEnd, kind) != kHidesTheEnd.end(); });
+  return kinds;
+}
+
+std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns) {
+  if (lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info, end_ns).empty()) return kAnyTime;
+  std::uint64_t until_ns = 0;
+  for (const LostEvents& lost : info.losses.intervals) {
+    if (lost.before_ns > end_ns) continue;
+    if (lost.after_ns == 0) return kAnyTime;
+    until_ns = std::max(until_ns, lost.after_ns);
+  }
+  return until_ns;
 }
 
 }  // namespace kmt

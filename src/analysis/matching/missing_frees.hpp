@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "trace/event.hpp"
+#include "trace/imperfections.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -23,8 +25,13 @@ using FreeCounts = std::array<std::uint64_t, 256>;
 // frees.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
-// True if all memory that is live at the end may have been freed, because events were lost or only some tasks were
-// recorded.
-bool may_lack_frees(const TraceInfo& info);
+// Returns the kinds of findings that mean that events before `end_ns` may be missing (kHidesEvents). If only the end of
+// the file is missing, events before this end are not.
+std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end_ns);
+
+// Returns a time after which no free is missing from the trace until `end_ns`. 0: no free is missing, apart from those
+// that have no event. kAnyTime: frees may be missing at unknown times, or only some tasks were recorded.
+inline constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};
+std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns);
 
 }  // namespace kmt

@@ -12,6 +12,7 @@
 
 #include "analysis/matching/freed_by.hpp"
 #include "analysis/matching/freed_frames.hpp"
+#include "analysis/matching/missing_frees.hpp"
 #include "analysis/matching/page_matcher.hpp"
 #include "analysis/matching/slab_matcher.hpp"
 #include "analysis/matching/trace_summary.hpp"
@@ -235,13 +236,15 @@ void CheckAnalysis::State::find_silence() {
 }
 
 void CheckAnalysis::State::count_live(CheckResult& result) {
+  const std::uint64_t lost_until_ns = frees_missing_until(info, kAnyTime);
   for (std::size_t i = 0; i < objects.size(); ++i)
     objects[i].for_each_live([&](std::uint64_t, const SlabObject& object) {
       const ObjectKind& kind = kinds[object.origin];
       const LiveCount one{1, kind.bytes};
       result.live += one;
-      if (causes &&
-          causes->live_is_upper_bound(static_cast<Allocator>(i), kind.cache, {kind.call_site}, object.from_cache()))
+      if (object.time_ns < lost_until_ns ||
+          (causes &&
+           causes->live_is_upper_bound(static_cast<Allocator>(i), kind.cache, {kind.call_site}, object.from_cache())))
         result.maybe_freed += one;
     });
 }

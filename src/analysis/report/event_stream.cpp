@@ -122,7 +122,7 @@ void EventStream::finish(bool complete) {
     if (const auto kind = static_cast<EventKind>(i); state.allocated[i] && lacks_frees(state.info, kind, state.frees))
       lacking[static_cast<std::size_t>(allocator_of(kind))] = true;
   state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
-                  may_lack_frees(state.info), lacking,
+                  frees_missing_until(state.info, recorded.to_ns) > 0, lacking,
                   memory_series_of(state.info.recording.samples, state.info.machine.page_size)});
 }
 

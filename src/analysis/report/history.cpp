@@ -22,7 +22,7 @@
 #include "results/series/thresholds.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
-#include "trace/state/reclaimable_memory.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
@@ -100,12 +100,8 @@ void find_losses(const TraceInfo& info, Histories& common) {
     unknown_time = unknown_time || lost.after_ns == 0;
   }
   if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
-  std::ranges::copy(hiding_events(info.findings), std::back_inserter(common.incomplete));
-}
-
-bool is_taken_back(int migrate_type, const std::string& kernel) {
-  return std::ranges::find(kReclaimableMigrateTypes, migrate_type_name(migrate_type, kernel)) !=
-         kReclaimableMigrateTypes.end();
+  std::ranges::copy(hiding_events(info, common.axis.end_ns), std::back_inserter(common.incomplete));
+  if (const auto cut = info.losses.complete_until_ns; cut && common.axis.end_ns <= *cut) common.cut_at_ns = cut;
 }
 
 EventKind allocation_of(const Origin& origin) {
@@ -145,6 +141,7 @@ class HistoryMaker {
                     from_.history.clock()->width_ns(), from_.history.clock()->count()};
     find_losses(from_.info, common_);
     add_up_kinds();
+    movable_ = movable_type(from_.info.machine.kernel);
     find_page_tables();
     has_slab_events_ = std::ranges::any_of(from_.origins, [](const Origin& origin) {
       return origin.bytes_allocated > 0 && origin.allocator == Allocator::slab;
@@ -181,14 +178,17 @@ class HistoryMaker {
     history.oldest_ns = std::max(history.oldest_ns, age);
     const OriginFacts& facts = facts_of(number);
     std::optional<Doubt> doubt = facts.doubt;
-    if (lacks_frees(from_.info, allocation_of(from_.origins[number]), from_.history.frees()))
+    if (doubt && explains_growth(*doubt)) {
+      // This memory is expected to grow, with or without missing frees.
+    } else if (lacks_frees(from_.info, allocation_of(from_.origins[number]), from_.history.frees())) {
       doubt = Doubt::frees_not_recorded;
-    else if (tasks_selected_)
+    } else if (tasks_selected_) {
       doubt = Doubt::tasks_selected;
-    else if (began_ns < common_.lost_until_ns)
+    } else if (began_ns < common_.lost_until_ns) {
       doubt = Doubt::lost_stretch;
-    else if (!common_.incomplete.empty())
+    } else if (!common_.incomplete.empty()) {
       doubt = Doubt::incomplete_trace;
+    }
     if (!doubt) return;
     if (*doubt == Doubt::untraced_path) history.untraced_path = facts.untraced_path;
     LiveCount& count = history.doubtful[static_cast<std::size_t>(*doubt)];
@@ -249,7 +249,7 @@ class HistoryMaker {
           PageTables& of_process = page_tables_[origin.process];
           if (allocator == Allocator::slab && origin.from_cache && is_task(origin.call_site)) ++of_process.tasks;
           if (allocator != Allocator::pages) return;
-          if (is_taken_back(origin.migrate_type, from_.info.machine.kernel)) {
+          if (origin.migrate_type == movable_ || origin.page_use == PageUse::reclaimable_slab) {
             of_process.user_pages += pages;
             all_page_tables_.user_pages += pages;
           } else if (origin.page_use == PageUse::page_table) {
@@ -304,21 +304,15 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    // The objects on these pages have groups of their own.
-    const bool of_judged_slab =
-        from_.judges_reclaimable && has_slab_events_ && origin.page_use == PageUse::reclaimable_slab;
-    if (of_judged_slab)
+    const bool of_slab = origin.page_use == PageUse::slab || origin.page_use == PageUse::reclaimable_slab;
+    if (of_slab && has_slab_events_)  // the objects on these pages have groups of their own
       facts.doubt = Doubt::slab_pages;
-    else if (origin.account == SlabAccount::reclaimable ||
-             (origin.allocator == Allocator::pages && is_taken_back(origin.migrate_type, from_.info.machine.kernel)))
-      facts.doubt = Doubt::reclaimable;
-    else if (origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||
-             origin.page_use == PageUse::reclaimable_slab)
+    else if (origin.account == SlabAccount::reclaimable || origin.page_use == PageUse::reclaimable_slab ||
+             origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||
+             (origin.allocator == Allocator::pages && origin.migrate_type == movable_))
       facts.doubt = Doubt::reclaimable;
     else if (origin.page_use == PageUse::page_table && !has_many_page_tables(origin))
       facts.doubt = Doubt::page_tables;
-    else if (origin.page_use == PageUse::slab && has_slab_events_)
-      facts.doubt = Doubt::slab_pages;
     if (!facts.doubt && replaced_.accompany_replaced(number)) facts.doubt = Doubt::older_freed;
     if (origin.allocator != Allocator::slab) return facts;
     if (replaced_.replace_older(number)) facts.doubt = Doubt::older_freed;
@@ -347,6 +341,7 @@ class HistoryMaker {
   ReplacedObjects replaced_;
   std::optional<KernelVersion> version_;
   std::vector<std::string_view> probed_;
+  int movable_ = 0;  // the migrate type Movable
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
   PageTables all_page_tables_;

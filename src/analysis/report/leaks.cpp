@@ -149,6 +149,7 @@ LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s) {
   result.lost_until_ns = report.histories->lost_until_ns;
   for (const auto& [name, count] : report.activity.events) result.events += count;
   result.incomplete = report.histories->incomplete;
+  result.cut_at_ns = report.histories->cut_at_ns;
   result.older_lived = report.older.lived;
   result.anomalies = report.anomalies;
   result.explained = report.explained;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/matching/freed_by.hpp"
+#include "analysis/matching/missing_frees.hpp"
 #include "analysis/matching/trace_summary.hpp"
 #include "analysis/report/history.hpp"
 #include "analysis/report/known_causes.hpp"
@@ -77,6 +78,13 @@ std::uint64_t allocations_and_frees(const ReportResult& result) {
   return events;
 }
 
+ReportFilter filter_of(const TraceInfo& info, ReportRequest& request) {
+  ReportFilter filter = std::move(request.filter);
+  if (const std::optional<std::uint64_t> cut = info.losses.complete_until_ns; cut && request.until_cut && !filter.to)
+    filter.to = TimeEdge{*cut + 1, false};
+  return filter;
+}
+
 // Adds up the anomalies that have a known cause.
 ExplainedAnomalies explained_of(const std::vector<AnomalyRow>& rows, std::uint64_t events) {
   ExplainedAnomalies explained;
@@ -104,13 +112,13 @@ struct ReportAnalysis::State {
                  std::move(request.find_caller),
                  {request.tree, request.with_interrupted, request.history || request.live_pages,
                   request.holders || request.most_live, request.holders}),
-        classifier(EventFilter(std::move(request.filter), trace_info, request.tasks ? *request.tasks : trace_info.tasks,
-                               symbol_names, caches),
+        classifier(EventFilter(filter_of(trace_info, request), trace_info,
+                               request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches),
                    grouping),
         matching(trace_info.recording.page_identity, trace_info.machine.page_size),
         ledger(ledger_options(trace_info, request)),
         causes(trace_info, symbol_names),
-        movable_type(migrate_type_name(1, trace_info.machine.kernel) == "Movable" ? 1 : 2),
+        movable(movable_type(trace_info.machine.kernel)),
         names_most_live(request.most_live),
         sums_live_pages(request.live_pages),
         history_of_live(request.history_of_live),
@@ -126,7 +134,7 @@ struct ReportAnalysis::State {
   Activity activity(const EventCounts& seen) const;
   std::vector<AnomalyRow> anomaly_rows();
   bool is_explained(const AnomalyKey& key);
-  void count_live();
+  void count_live(std::uint64_t end_ns);
   void add_live_pages(const Origin& origin, std::uint64_t bytes);
   void find_maybe_freed();
   OlderObjectsOfTrace older() const;
@@ -146,10 +154,11 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   KnownCauses causes;
-  std::vector<LiveCount> live;         // live memory without pages, by number of the origin
-  std::vector<LiveCount> maybe_freed;  // by group
+  std::vector<LiveCount> live;             // live memory without pages, by number of the origin
+  std::vector<LiveCount> older_than_loss;  // by number of the origin: live memory whose free may be lost
+  std::vector<LiveCount> maybe_freed;      // by group
   LivePages live_pages;
-  int movable_type;  // number of the migrate type Movable
+  int movable;  // the migrate type Movable
   bool names_most_live;
   bool sums_live_pages;
   bool history_of_live;
@@ -328,16 +337,24 @@ bool ReportAnalysis::State::is_explained(const AnomalyKey& key) {
   }
 }
 
-void ReportAnalysis::State::count_live() {
+// Adds up the memory that is live at `end_ns`.
+void ReportAnalysis::State::count_live(std::uint64_t end_ns) {
   live.resize(ledger.origins().size());
-  matching.for_each_live([this](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
-    if (number == 0) return;
-    const Origin& origin = ledger.origins()[number];
-    if (allocator == Allocator::pages)
-      add_live_pages(origin, pages * info.machine.page_size);
-    else
-      live[number] += {1, origin.bytes_allocated};
-  });
+  older_than_loss.resize(live.size());
+  const std::uint64_t lost_until_ns = frees_missing_until(info, end_ns);
+  matching.for_each_live(
+      [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool head) {
+        if (number == 0) return;
+        const Origin& origin = ledger.origins()[number];
+        LiveCount one{1, origin.bytes_allocated};
+        if (allocator == Allocator::pages) {
+          one = {head ? 1u : 0u, pages * info.machine.page_size};
+          add_live_pages(origin, one.bytes);
+        } else {
+          live[number] += one;
+        }
+        if (began_ns < lost_until_ns) older_than_loss[number] += one;
+      });
 }
 
 void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t bytes) {
@@ -345,11 +362,11 @@ void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t b
   if (use == PageUse::slab || use == PageUse::reclaimable_slab)
     live_pages.slab += bytes;
   else if (use == PageUse::user || use == PageUse::page_cache ||
-           (use == PageUse::unknown && origin.migrate_type == movable_type))
+           (use == PageUse::unknown && origin.migrate_type == movable))
     live_pages.user += bytes;
 }
 
-// Adds up the live objects that the kernel may have freed without an event.
+// Adds up the live memory that may be freed: the kernel frees it without an event, or the event may be lost.
 void ReportAnalysis::State::find_maybe_freed() {
   for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair)
     if (const AnomalyKey& key = ledger.anomaly_key(pair);
@@ -358,9 +375,10 @@ void ReportAnalysis::State::find_maybe_freed() {
   maybe_freed.resize(ledger.accounts().size());
   for (std::size_t number = 1; number < live.size(); ++number) {
     const Origin& origin = ledger.origins()[number];
-    if (live[number].allocations == 0) continue;
-    if (causes.live_is_upper_bound(origin.allocator, origin.cache, origin.call_site, origin.from_cache))
-      maybe_freed[origin.group] += live[number];
+    const bool is_upper_bound =
+        live[number].allocations > 0 &&
+        causes.live_is_upper_bound(origin.allocator, origin.cache, origin.call_site, origin.from_cache);
+    maybe_freed[origin.group] += is_upper_bound ? live[number] : older_than_loss[number];
   }
 }
 
@@ -490,7 +508,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.events = state.event_counts();
   result.calls = state.count_calls();
 
-  state.count_live();
+  state.count_live(recorded.to_ns);
   state.find_maybe_freed();
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
   if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();

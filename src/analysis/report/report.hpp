@@ -37,6 +37,9 @@ struct ReportRequest {
   bool history_of_live = false;
   // With `history`: treat reclaimable memory like other memory, without Doubt::reclaimable.
   bool judges_reclaimable = false;
+  // With `history`: if the end of the file is missing, stop where the events of the first CPU end. Until then, nothing
+  // is missing. No effect if `filter` has an end.
+  bool until_cut = false;
   bool holders = false;  // with `history`: fill GroupHistory::holders
   // Fill ReportResult::most_live; not possible with keys that are only known when an allocation is freed.
   bool most_live = false;

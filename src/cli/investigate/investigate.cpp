@@ -103,7 +103,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   options.trace.progress = false;
   ReportRequest request;
   request.by = keys_of_growth(by_stack);
-  request.history = request.history_of_live = true;
+  request.history = request.history_of_live = request.until_cut = true;
   const ReportResult report = analyse(options, request);
   if (!report.trace.complete)
     result.unseen.push_back(

@@ -65,7 +65,7 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
     request.by = by;
   }
   requests[1].history = true;
-  requests[3].history = requests[3].history_of_live = requests[3].holders = true;
+  requests[3].history = requests[3].history_of_live = requests[3].holders = requests[3].until_cut = true;
   requests[4].traffic = true;
   AnalyseOptions options = reading.options;
   options.trace.call_records = reading.with_calls;

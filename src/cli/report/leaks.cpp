@@ -123,7 +123,7 @@ int leaks(const Command& command, const LeaksArguments& options) {
   if (!options.sort.empty()) view.sort = &column_named(pointers_to(leak_columns()), options.sort);
   ReportRequest request;
   request.filter = filter_of(options.filter);
-  request.history = request.history_of_live = request.holders = true;
+  request.history = request.history_of_live = request.holders = request.until_cut = true;
   request.judges_reclaimable = options.reclaimable;
   if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
   set_tree(request, options.tree);

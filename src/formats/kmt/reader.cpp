@@ -12,7 +12,9 @@
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/ftrace/stack_matcher.hpp"
 #include "formats/kmt/block_reader.hpp"
+#include "formats/kmt/block_span.hpp"
 #include "formats/kmt/file.hpp"
+#include "formats/kmt/repair.hpp"
 #include "trace/calls/records.hpp"
 
 namespace kmt::kmt_format {
@@ -184,6 +186,21 @@ class BlockStream : public StackedStream {
   std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::intervals that end at this CPU's next event
 };
 
+// Returns the time until which a file has all events although its end is missing: the earliest last event of a CPU.
+// Empty if other parts may be missing too, or if a CPU has no events.
+std::optional<std::uint64_t> complete_until_ns(const FileContents& contents, const TraceMachine& machine) {
+  const TraceDescription& description = contents.description;
+  if (!contents.cut_off || !names_only_the_end(description.repaired) || contents.streams.size() < machine.cpus)
+    return std::nullopt;
+  std::uint64_t until_ns = ~std::uint64_t{0};
+  for (const auto& [number, blocks] : contents.streams) {
+    const BlockSpan last = blocks.blocks.empty() ? BlockSpan{} : span_of(blocks.blocks.back(), machine.byte_order);
+    if (last.events == 0) return std::nullopt;
+    until_ns = std::min(until_ns, description.kernel.clock_scale.to_ns(last.last_ticks));
+  }
+  return until_ns;
+}
+
 class KmtSource : public Source {
  public:
   KmtSource(const TraceFile& file, const OpenOptions& options)
@@ -196,6 +213,7 @@ class KmtSource : public Source {
       info_.findings.add({Imperfection::missing_section, "event formats"});
     decoder_ = std::make_unique<RecordDecoder>(
         parse_event_formats(contents_.description.kernel.formats, info_.findings), info_.machine.byte_order, info_);
+    info_.losses.complete_until_ns = complete_until_ns(contents_, info_.machine);
     open_streams(options.buffer);
   }
 

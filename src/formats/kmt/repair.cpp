@@ -11,7 +11,8 @@
 
 #include "base/error.hpp"
 #include "base/new_file.hpp"
-#include "formats/kmt/block_reader.hpp"
+#include "base/text.hpp"
+#include "formats/kmt/block_span.hpp"
 #include "formats/kmt/chunk.hpp"
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/file.hpp"
@@ -23,27 +24,9 @@ namespace {
 
 constexpr std::size_t kMostNotes = 20;  // maximum number of notes about damaged places
 
-struct BlockSpan {
-  std::uint64_t events = 0;
-  std::uint64_t first_ticks = 0;
-  std::uint64_t last_ticks = 0;
-};
-
-// Returns the number and the times of the events that can be read. A block with a correct checksum may still be
-// damaged, if its writer had a bug.
-BlockSpan span_of(const Chunk& chunk, ByteOrder order) {
-  BlockSpan span;
-  try {
-    const std::vector<std::uint8_t> plain = unpack(chunk);
-    BlockReader reader(plain, order);
-    for (BlockEvent event; reader.next(event); ++span.events) {
-      if (span.events == 0) span.first_ticks = event.ticks;
-      span.last_ticks = event.ticks;
-    }
-  } catch (const Error&) {
-  }
-  return span;
-}
+// Ends of notes about places at which only the end of the file is missing.
+constexpr const char* kCutChunk = "an incomplete chunk at the end";
+constexpr const char* kNoIndex = "the index was missing: it is unknown what followed the last chunk";
 
 class Planner {
  public:
@@ -78,7 +61,7 @@ class Planner {
       const std::uint64_t next = chunk ? chunk->offset : end_;
       // Fewer bytes than a trailer at the end of the file, after an index, are an incomplete trailer, not lost data.
       if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
-        leave_out({offset, next - offset}, chunk ? "not a chunk" : "an incomplete chunk at the end");
+        leave_out({offset, next - offset}, chunk ? "not a chunk" : kCutChunk);
       if (!chunk) break;
       offset = chunk->end();
       take(*chunk);
@@ -139,7 +122,7 @@ class Planner {
     for (const auto& [range, what] : repair_.left_out)
       if (++notes <= kMostNotes) note += fmt::format("{} bytes at offset {:#x}: {}\n", range.bytes, range.offset, what);
     if (notes > kMostNotes) note += fmt::format("{} more places\n", notes - kMostNotes);
-    if (repair_.lacked_index) note += "the index was missing: it is unknown what followed the last chunk\n";
+    if (repair_.lacked_index) note += fmt::format("{}\n", kNoIndex);
     repair_.end = make_chunk(kFacts, 0, encode_fact("repaired", note));
     new_index_.add(kept_bytes_, kFacts, 0);
     kept_bytes_ += repair_.end.size();
@@ -158,6 +141,11 @@ class Planner {
 };
 
 }  // namespace
+
+bool names_only_the_end(std::string_view note) {
+  const auto names_end = [](std::string_view line) { return line.ends_with(kCutChunk) || line == kNoIndex; };
+  return note.empty() || std::ranges::all_of(split(trim(note), '\n'), names_end);
+}
 
 Repair plan_repair(Bytes file) { return Planner(file).plan(); }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/byte_reader.hpp"
@@ -44,6 +45,9 @@ struct Repair {
   // True if only the end of the file is bad, so that the file can be repaired in place.
   bool only_end() const { return kept.size() == 1; }
 };
+
+// True if the fact `repaired` is empty or says only that the end of the file was missing.
+bool names_only_the_end(std::string_view note);
 
 // Plans a repair. Throws Error if the file's header is unreadable or no chunk is intact.
 Repair plan_repair(Bytes file);

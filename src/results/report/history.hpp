@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,8 @@
 
 namespace kmt {
 
-// The reason why an allocation that looks live may have been freed. If several reasons apply, the first one in this
-// list counts.
+// The reason why an allocation that looks live may have been freed. If several reasons apply, one that
+// explains growth counts, otherwise the first one in this list.
 enum class Doubt : std::uint8_t {
   // The trace has no frees of this allocator. For percpu memory, for vmalloc areas and in all traces recorded by
   // kmemtrace, this reason only applies if the event of frees was not recorded.
@@ -136,7 +137,9 @@ struct Histories {
   bool frames_of_zones = false;
   std::uint64_t lost_until_ns = 0;       // end of the last interval with lost events; 0: none
   std::vector<Imperfection> incomplete;  // imperfections that mean missing events at unknown times
-  std::vector<MemorySeries> memory;      // the kernel's own counters over time
+  // Set if the end of the file is missing, and the analysed time ends before: TraceLosses::complete_until_ns.
+  std::optional<std::uint64_t> cut_at_ns;
+  std::vector<MemorySeries> memory;  // the kernel's own counters over time
 };
 
 }  // namespace kmt

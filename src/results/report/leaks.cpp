@@ -86,6 +86,11 @@ bool lacks_part(const LeaksResult& result) {
   });
 }
 
+// True if the judged time is less than half of the time that the file has.
+bool is_mostly_after_cut(const LeaksResult& result) {
+  return result.cut_at_ns && 2 * (result.axis.end_ns - result.axis.start_ns) < result.trace.whole_ns;
+}
+
 // True if memory grows whose frees may be missing in the trace.
 bool growth_may_be_missing_events(const LeaksResult& result) {
   return std::ranges::any_of(result.tables, [](const LeakTable& table) {
@@ -134,7 +139,9 @@ LeaksUnclear LeaksResult::unclear() const {
   if (lacks_stacks(by, trace)) return LeaksUnclear::no_stacks;
   if (!trace.clock_in_ns) return LeaksUnclear::no_clock;
   if (!tables.empty() && judged == 0) return LeaksUnclear::too_short;
-  return lacks_part(*this) || growth_may_be_missing_events(*this) ? LeaksUnclear::missing_events : LeaksUnclear::none;
+  return lacks_part(*this) || is_mostly_after_cut(*this) || growth_may_be_missing_events(*this)
+             ? LeaksUnclear::missing_events
+             : LeaksUnclear::none;
 }
 
 std::span<const Column<LeakRow>> leak_columns() { return kLeaksColumns; }

@@ -34,6 +34,9 @@ struct TraceLosses {
   std::vector<LostEvents> intervals;
   std::vector<BufferStatistics> buffers;
   std::uint64_t somewhere = 0;  // number of lost events whose CPU and time are unknown
+  // Set if only the end of the file is missing: the file has all events of all CPUs until this time, apart from those
+  // in `intervals`.
+  std::optional<std::uint64_t> complete_until_ns;
 };
 
 // Returns the number of lost events for each CPU, for at least `cpus` CPUs. Marks in the pages and the kernel's

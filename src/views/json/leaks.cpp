@@ -130,6 +130,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["start_ns"] = result.axis.start_ns;
   json["bucket_ns"] = result.axis.width_ns;
   json["lost_until_ns"] = result.lost_until_ns == 0 ? Json(nullptr) : Json(result.lost_until_ns);
+  json["cut_at_ns"] = number_or_null(result.cut_at_ns);
   json["incomplete"] = Json::array();
   for (const Imperfection kind : result.incomplete) json["incomplete"].push_back(describe(kind).id);
   json["verdicts"] = Json::object();

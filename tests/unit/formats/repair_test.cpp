@@ -270,6 +270,28 @@ TEST(Repair, FindingsBeforeAndAfter) {
   EXPECT_EQ(count(repaired(damaged, repair), Imperfection::cut_off_cpu), cpus);
 }
 
+// If only the end of a file is missing, it has all events until the first CPU ends.
+TEST(Repair, ACutFileIsCompleteUntilTheFirstCpuEnds) {
+  const auto complete_until = [](const File& file) {
+    return open_trace(TraceFile{"a file", file, nullptr})->info().losses.complete_until_ns;
+  };
+  EXPECT_EQ(complete_until(recording()), std::nullopt);
+  const std::vector<Chunk> chunks = chunks_of(recording());
+  const File damaged = cut(recording(), chunks[chunks.size() - 4].end() + 5);
+  const Repair repair = plan_repair(damaged);
+  std::uint64_t first_end = ~std::uint64_t{0};
+  for (const Repair::Stream& stream : repair.streams) first_end = std::min(first_end, stream.last_ns.value());
+  EXPECT_EQ(complete_until(damaged), first_end);
+  EXPECT_EQ(complete_until(repaired(damaged, repair)), first_end);
+
+  File again = repaired(damaged, repair);
+  again[chunks[chunks.size() / 2].end() - 1] ^= 1;
+  EXPECT_EQ(complete_until(repaired(again, plan_repair(again))), std::nullopt) << "a block in the middle is missing";
+  std::size_t events = 0;  // number of the first chunk of events
+  while (chunks[events].type != kEvents) ++events;
+  EXPECT_EQ(complete_until(cut(recording(), chunks[events].end())), std::nullopt) << "a CPU has no events";
+}
+
 TEST(Repair, OtherVersionsAreRefused) {
   File other = recording();
   other[8] = 2;

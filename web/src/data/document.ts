@@ -168,6 +168,7 @@ export interface Leaks {
   judged: number;
   found: boolean;
   unclear: string | null; // why the trace cannot exclude growth
+  cut_at_ns: number | null; // the end of the file is missing: growth is judged until this time
   start_ns: number;
   bucket_ns: number;
   verdicts: Record<string, string>; // meaning of each verdict, the most certain first

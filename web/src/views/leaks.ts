@@ -171,6 +171,8 @@ export function leaksPage(app: App): HTMLElement {
       ` ${numberOf(leaks.judged, 'group was', 'groups were')} judged against ${bytes(leaks.threshold_bytes_per_s)} per second.`,
     ),
     verdictOfInvestigation(app),
+    leaks.cut_at_ns !== null &&
+      note('The file was cut off. Growth is judged until the first CPU ends; later events may be missing.'),
     !onlyBy(app.state.filter, 'allocator', 'site') &&
       note('Growth is judged by caller over the whole time, so filters of time, module, cache and task do not apply.'),
     total > rows.length &&

@@ -82,6 +82,8 @@ std::string missing_events_text(const LeaksResult& result, const TextStyle& styl
   std::string why = "events are missing";
   if (!result.incomplete.empty())
     why = describe(result.incomplete.front()).sentence;
+  else if (result.cut_at_ns)
+    why = "the file was cut off, and most of its events are later than the last event of one CPU";
   else if (result.trace.lost_events > 0)
     why = fmt::format("{} were lost", say_number_of(result.trace.lost_events, "event", style));
   const std::string covered = say_duration(result.axis.end_ns - result.axis.start_ns, style);
@@ -212,6 +214,15 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
       style);
 }
 
+// Says which part of a cut file was judged. Empty if the file is whole.
+std::string cut_text(const LeaksResult& result, const TextStyle& style) {
+  if (!result.cut_at_ns) return {};
+  return hanging("",
+                 fmt::format("Judged until {}: the file was cut off, and events after this time may be missing.",
+                             say_seconds(*result.cut_at_ns)),
+                 style);
+}
+
 // Returns the option that selects the memory of many processes of one name. Empty if most of the growing memory belongs
 // to one process, or if a shell would not read the name unchanged.
 std::string filter_by_name(const LeaksResult& result) {
@@ -235,10 +246,11 @@ std::string next_step(const LeaksResult& result, const TextStyle& style) {
 }  // namespace
 
 std::string leaks_verdict(const LeaksResult& result, const TextStyle& style) {
-  if (result.found()) return certain_text(result, style) + next_step(result, style);
+  if (result.found()) return certain_text(result, style) + cut_text(result, style) + next_step(result, style);
   if (const std::string unclear = unclear_text(result, style); !unclear.empty())
     return hanging("", unclear, style) + who_holds(result, style) + hanging("Next: ", unclear_next_step(result), style);
-  return hanging("", no_growth_text(result, style), style) + who_holds(result, style) + next_step(result, style);
+  return hanging("", no_growth_text(result, style), style) + who_holds(result, style) + cut_text(result, style) +
+         next_step(result, style);
 }
 
 }  // namespace kmt

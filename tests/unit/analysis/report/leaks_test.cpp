@@ -78,6 +78,7 @@ class Leaks : public testing::Test {
     request.filter = std::move(filter);
     request.history = request.history_of_live = request.holders = true;
     request.judges_reclaimable = judges_reclaimable;
+    request.until_cut = true;
     ReportAnalysis analysis(info, names, request);
     analysis.add(events);
     return analysis.finish(complete);
@@ -618,6 +619,37 @@ TEST_F(Leaks, ALossAfterTheSelectedTimeDoesNotMatter) {
   EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::certain);
   EXPECT_EQ(result.lost_until_ns, 0u);
   EXPECT_TRUE(result.incomplete.empty());
+}
+
+// The end of the file is missing, so the events of each CPU end at a different time. Until the first of these times,
+// nothing is missing.
+TEST_F(Leaks, ACutFileIsJudgedUntilTheFirstCpuEnds) {
+  leak(1);
+  churn(2);
+  for (const Imperfection kind : {Imperfection::truncated_file, Imperfection::cut_off_cpu, Imperfection::unknown_loss})
+    info.findings.count(kind);
+  EXPECT_EQ(leaks().unclear(), LeaksUnclear::missing_events);
+  info.losses.complete_until_ns = 9 * kSecond;
+  const LeaksResult result = leaks();
+  EXPECT_EQ(row_of(result, 1)->verdict, LeakVerdict::certain);
+  EXPECT_EQ(row_of(result, 1)->certain_bytes(), 901u * 128);  // the leaked objects of the first nine seconds
+  EXPECT_EQ(result.cut_at_ns, 9 * kSecond);
+  const std::string text = text_leaks(result, {}, {});
+  EXPECT_NE(text.find("Judged until 9.000000000: the file was cut off"), std::string::npos) << text;
+
+  info.findings.count(Imperfection::damaged_block);  // not only the end is missing
+  EXPECT_EQ(leaks().unclear(), LeaksUnclear::missing_events);
+}
+
+TEST_F(Leaks, NothingIsSaidOfACutFileOfWhichOneCpuHasLessThanHalf) {
+  churn(2);
+  info.findings.count(Imperfection::cut_off_cpu);
+  info.losses.complete_until_ns = 4 * kSecond;
+  EXPECT_EQ(leaks().unclear(), LeaksUnclear::missing_events);
+  const std::string text = text_leaks(leaks(), {}, {});
+  EXPECT_NE(text.find("most of its events are later than the last event of one CPU"), std::string::npos) << text;
+  info.losses.complete_until_ns = 6 * kSecond;
+  EXPECT_EQ(leaks().unclear(), LeaksUnclear::none);
 }
 
 TEST_F(Leaks, NoGrowthIsJudgedByAClockThatDoesNotCountNanoseconds) {
