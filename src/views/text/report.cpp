@@ -81,6 +81,11 @@ std::string slab_lines(const SlabTotals& slab, bool has_zeros, const TextStyle& 
                     say_bytes(wasted, style)));
   bytes("freed", slab.bytes_freed,
         fmt::format("of these bytes, in {}", say_number_of(slab.matched_frees, "free", style)));
+  const std::uint64_t ended = slab.matched_frees + slab.live_allocations;
+  if (slab.allocations > ended)
+    bytes("reused", slab.bytes_allocated - std::min(slab.bytes_allocated, slab.bytes_freed + slab.live_bytes),
+          fmt::format("of these bytes, in {}: freed without an event, then their address was allocated again",
+                      say_number_of(slab.allocations - ended, "allocation", style)));
   out += sum_line("live at end", upper_bound(slab.maybe_freed, say_bytes(slab.live_bytes, style), style),
                   "in " + say_number_of(slab.live_allocations, "allocation", style), style);
   if (has_zeros || slab.failed_allocations > 0)
@@ -106,7 +111,8 @@ std::string page_lines(const PageTotals& pages, const TextStyle& style) {
   bytes("allocated", pages.bytes_allocated, "in " + say_number_of(pages.allocations, "allocation", style));
   bytes("freed", pages.bytes_freed,
         fmt::format("of these bytes; the trace has {}", say_number_of(pages.frees, "free", style)));
-  bytes("live at end", pages.live_bytes, "including slab pages: do not add the slab allocator's bytes");
+  out += sum_line("live at end", upper_bound(pages.maybe_freed, say_bytes(pages.live_bytes, style), style),
+                  "including slab pages: do not add the slab allocator's bytes", style);
   if (pages.failed_allocations > 0)
     out += sum_line("failed", say_count(pages.failed_allocations, style), "allocations got no page", style);
   return out;
@@ -313,12 +319,12 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   const std::string pages = has_pages(result.pages) ? say_bytes(result.pages.live_bytes, style) + " of pages" +
                                                           uses_of_pages(result.live_pages, style)
                                                     : "";
-  const char* const bound = result.slab.maybe_freed.allocations > 0 ? "at most " : "";
-  std::string text =
-      has_events(result.slab) ? bound + say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
+  std::string text = has_events(result.slab) ? say_bytes(result.slab.live_bytes, style) + " of slab objects" : "";
   if (!pages.empty()) text += (text.empty() ? "" : " and ") + pages;
   if (text.empty() || style.raw) return {};
-  text = "Live at the end of the trace: " + text + " that were allocated in it.";
+  const bool is_upper_bound = result.slab.maybe_freed.allocations > 0 || result.pages.maybe_freed.allocations > 0;
+  text = fmt::format("Live at the end of the trace: {}", is_upper_bound ? "at most " : "") + text +
+         " that were allocated in it.";
   if (result.most_live && !lacks_stacks(result.by, result.trace))
     text += most_live_text(*result.most_live, result.by, style);
   const std::string next =
