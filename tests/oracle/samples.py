@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real and generated traces on which reports are compared with the oracle. Each trace is read once per run."""
+"""The real and generated traces on which reports are compared with the oracle. Each trace is read once per run, and
+only if a test asks for its events."""
 import functools
 import os
 import re
@@ -18,13 +19,19 @@ FOLDER = tempfile.TemporaryDirectory()
 
 
 class Sample:
-    """A trace, its events according to trace-cmd, and the history of all events."""
-
     def __init__(self, path, kernel, plan=None):
         self.path, self.kernel, self.plan = path, kernel, plan
         self.nodes = plan.nodes if plan else None
-        self.events = trace_text.load(path)
-        self.history = self.during()
+
+    @functools.cached_property
+    def events(self):
+        """The events according to trace-cmd."""
+        return trace_text.load(self.path)
+
+    @functools.cached_property
+    def history(self):
+        """The history of all events."""
+        return self.during()
 
     def during(self, start=0, end=1 << 64):
         """The history of the events in a time window. Cache names are those of the whole trace."""

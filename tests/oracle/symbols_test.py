@@ -382,14 +382,14 @@ class Hostile(Case):
 
     def test_kernel_debug_info_is_damaged(self):
         self.write_trace(self.kernel_sites)
-        for content in self.damaged(self.vmlinux, 40 if SANITIZED else 150):
+        for content in self.damaged(self.vmlinux, 40 if SANITIZED else 80):
             self.ends_well(content, self.file, '--vmlinux', self.file)
 
     def test_module_debug_info_is_damaged(self):
         self.write_trace(self.module_sites)
         folder = os.path.join(self.debug_dir, 'lib/modules', RELEASE)
         os.makedirs(folder)
-        for content in self.damaged(self.module, 40 if SANITIZED else 150):
+        for content in self.damaged(self.module, 40 if SANITIZED else 80):
             self.ends_well(content, os.path.join(folder, 'odd.ko'), '--debug-dir', self.debug_dir)
 
     def test_stripped_kernel_is_refused(self):

@@ -207,7 +207,7 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
           state.sure           ? "confirmed"
           : state.is_recorders ? "memory for kmemtrace's recording"
-          : state.late         ? fmt::format("since {:.0f} s", state.late->since_seconds)
+          : state.late         ? fmt::format("rises since about {:.0f} s", state.late->since_seconds)
           : state.reclaimable  ? "reclaimable"
                                : ""}});
   }
