@@ -30,8 +30,8 @@ constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     
 
 bool is_word(char byte) { return std::isalnum(static_cast<unsigned char>(byte)) != 0 || (byte & 0x80) != 0; }
 
-// True for addresses in the first or last 4 KiB. By definition of the kernel's headers, these values are no pointers to
-// memory: NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
+// True for addresses in the first or last 4 KiB. By definition of the kernel's headers, these values are not pointers
+// to memory: NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
 bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
   const std::uint64_t last = word_bits == 32 ? 0xFFFFFFFFu : ~std::uint64_t{0};
   return address < 4096 || address > last - 4096;

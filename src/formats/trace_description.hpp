@@ -37,8 +37,9 @@ std::string inherited_findings(const Findings& findings);
 // Anonymised traces may lack the values of a call's field. The name of such a field has this prefix in its format.
 inline constexpr std::string_view kBlankField = "blank_";
 
-// Fills in the machine's part of the info, and adds findings that the statistics show. Throws Error if the word size
-// cannot be parsed from the page description. Moves the large kallsyms text out of the description.
+// Copies the description of the machine and the recording to `info`. Adds findings for problems that the notes and the
+// buffer statistics show. Large parts, such as the text of kallsyms, are moved out of `description`. Throws Error if
+// the word size cannot be parsed from the page description.
 void describe_machine(TraceDescription& description, TraceInfo& info);
 // Adds the mappings of processes' code. Call this for each part of a trace in order.
 void take_user_memory(UserMemory memory, TraceInfo& info);

@@ -21,7 +21,7 @@ class UserStacks {
   bool any() const { return kept_stacks_.size() > 1; }
   // Stores the addresses of a process (thread group), innermost first. Returns 0 if there are none.
   StackId keep(std::int32_t process, std::span<const std::uint64_t> addresses);
-  // Returns the whole stack of an event at that time. `kernel` is a stack in the info; `kept` is from keep().
+  // Returns the whole stack of an event at that time. `kernel` is from info.tables.stacks; `kept` is from keep().
   StackId place(StackId kernel, StackId kept, std::uint64_t time_ns);
   // Returns a stack with only this kernel address, for a sample without a stack.
   StackId place_of_kernel(std::uint64_t address);

@@ -126,8 +126,8 @@ void take_uname(std::string_view text, KernelMemory& memory) {
   memory.machine = last == "GNU/Linux" ? before : last;  // the output of `uname -a` ends with "GNU/Linux"
 }
 
-// Returns why the text is not the whole slabinfo, or nullptr. grep, head, tail and awk remove lines or columns. The
-// kernel lists its oldest cache last.
+// Returns why the text is not the whole slabinfo, or nullptr if it is. Users may have removed lines or columns with
+// grep, head, tail or awk. A whole slabinfo has a header, and ends with the kernel's oldest cache.
 const char* why_slabinfo_is_incomplete(std::string_view text, const Slabinfo& found) {
   constexpr std::array<std::string_view, 3> kOldest = {"kmem_cache", "kmem_cache_node", "cache_cache"};
   if (text.empty()) return nullptr;

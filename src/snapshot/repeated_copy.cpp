@@ -57,7 +57,7 @@ RepeatedCopy last_copy(std::string_view source, std::string_view text) {
   const auto copy = [&](std::size_t i) {
     return text.substr(starts[i], (i + 1 < starts.size() ? starts[i + 1] : text.size()) - starts[i]);
   };
-  if (lines_in(copy(0)) < 2) return found;  // the same line several times is no copy of a file
+  if (lines_in(copy(0)) < 2) return found;  // one repeated line is not a repeated file
   // the last copy may be cut off
   const std::size_t last = starts.size() - 1;
   found.number = last + (lines_in(copy(last)) + 1 < lines_in(copy(last - 1)) ? 0 : 1);

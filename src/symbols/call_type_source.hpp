@@ -18,9 +18,8 @@ class CallTypeSource {
   // a finding says so.
   CallTypeSource(const TraceInfo& info, const std::string& file);
 
-  const CallSignatures* signatures() const {
-    return signatures_ ? &*signatures_ : nullptr;
-  }  // null if no types are known
+  // Returns null if no types are known.
+  const CallSignatures* signatures() const { return signatures_ ? &*signatures_ : nullptr; }
   bool is_of_file() const { return of_file_; }
   // Returns the sorted names of the recorded functions, if the trace lists them. The trace has types for these
   // functions only.

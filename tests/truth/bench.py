@@ -243,7 +243,8 @@ def main():
     options = parser.parse_args()
     program = os.path.abspath(options.program)
     sys.path.insert(0, os.path.join(HERE, '..', 'live'))
-    from recording import why_not_live  # not at the top: peers_inside.py imports this file where it is missing
+    # Not at the top: peers_inside.py imports this file in a virtual machine without tests/live/recording.py.
+    from recording import why_not_live
     if reason := why_not_live():
         print(f'cannot record here: {reason}')
         sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)

@@ -48,7 +48,7 @@ void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 std::string class_of(const std::string& cache);
 // True if the name stands for the sum of all caches with objects of one size. Such a sum is a separate state.
 bool is_of_a_size(std::string_view name);
-// True if a counter grows with the number of processes. Such growth alone is no finding.
+// True if a counter grows with the number of processes. Such growth alone is not a finding.
 bool follows_processes(std::string_view name);
 
 }  // namespace kmt

@@ -210,7 +210,7 @@ PageUse Grouping::use_by_stack_or_flags(const Event& event) {
   const bool has_stack = !info_.tables.stacks[stack].empty();
   if (event.kind == EventKind::vmap_alloc)
     return !has_stack && event.bytes_allocated == kTaskStackBytes ? PageUse::task_stack : use;
-  // The names of flags are known when the first event with flags is decoded.
+  // The names of the GFP flags are unknown until the first event with flags is decoded.
   if (!page_use_flags_.known()) page_use_flags_ = PageUseFlags(info_.tables.gfp_flags);
   const PageUse by_flags = kmt::page_use_of(page_use_flags_, event.gfp_flags, event.order);
   // If the event has a stack, the stack already shows slabs and page tables. So the flags can only add page cache.

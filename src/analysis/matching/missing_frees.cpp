@@ -45,7 +45,8 @@ bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& 
   const EventKind free = free_of(allocation);
   if (frees[static_cast<std::size_t>(free)] > 0) return false;
   if (allocation == EventKind::percpu_alloc || allocation == EventKind::vmap_alloc) return !has(free);
-  // Traces of other recorders also describe event types that were not recorded, so a description is no evidence.
+  // Other recorders also describe event types that they did not record. So a description does not prove that the trace
+  // has such events.
   const bool names_what_was_recorded = note_in(info.recording.notes, "recorder").starts_with("kmemtrace ");
   return !names_what_was_recorded || (has(allocation) && !has(free));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts the slab objects that are older than a trace. If the first sample was taken before the first event, it
-// contains their number.
+// Counts the slab objects that are older than a trace. Their number is in the first sample of slabinfo, if this sample
+// was taken before the first event.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ struct SiteCache {
 struct SlabLayout {
   std::string name;
   SlabAllocator allocator = SlabAllocator::slub;
-  std::vector<std::uint64_t> classes;  // kmalloc classes; empty: as recorded
+  std::vector<std::uint64_t> classes;  // kmalloc classes; empty: those of the recorded kernel
   std::vector<SiteCache> site_caches;
   std::set<std::string, std::less<>> only;  // only objects of these recorded caches are simulated; empty: all objects
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replays a trace with models of slab allocators: as recorded, and with changes. The trace is read twice. The first
+// Replays a trace with models of slab allocators, without changes and with changes. The trace is read twice. The first
 // pass collects the kmalloc requests (KmallocProfile) and the names of caches, and the last pass replays them. If new
 // caches are to be suggested, a pass in between replays the candidates (SuggestionTrial).
 #pragma once

@@ -26,7 +26,7 @@ class SuggestionTrial {
   std::vector<CacheSuggestion> finish();
 
  private:
-  HeapReplay replay_;  // the first heap is simulated as recorded, and each other heap with one candidate
+  HeapReplay replay_;  // the first heap has the recorded caches; each other heap has one candidate in addition
   std::vector<CacheSuggestion> candidates_;
 };
 

@@ -66,7 +66,7 @@ class CacheNameTable {
 class RecordDecoder {
  public:
   // Fills in info.tables.event_types, info.recording.page_identity, and the constants pageblock_order and gfp_flags
-  // from print formats. Decoding adds IDs and findings to the info, which must outlive the decoder.
+  // from print formats. Decoding adds IDs and findings to `info`, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
   // True if such records can be decoded once per shape. Records of one shape differ only in time, task and address, and

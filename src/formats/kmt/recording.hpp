@@ -76,8 +76,8 @@ class Recording {
   unsigned files_written_ = 0;
   unsigned files_removed_ = 0;
   FlightStore::Written last_file_;
-  // A file is completed in two steps. The first turn requests that the started blocks are stored. The next turn
-  // completes the file.
+  // A file is completed by two calls of turn(). The first call asks the encoder to store the blocks that it has
+  // started. The next call completes the file.
   enum class Asked : std::uint8_t { no, yes, blocks_come } asked_ = Asked::no;
 };
 

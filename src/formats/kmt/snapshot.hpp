@@ -42,9 +42,8 @@ class SnapshotReader {
   const KernelDescription& kernel() const { return kernel_; }  // a page size of 0 means unknown
   std::size_t size() const { return entries_.size(); }         // at least 1
   bool finished() const { return finished_; }                  // false if the recorder did not finish
-  std::size_t without_base() const {
-    return without_base_;
-  }  // number of unreadable patches: their full snapshot is damaged
+  // Returns the number of unreadable patches. The full snapshot that they change is damaged or missing.
+  std::size_t without_base() const { return without_base_; }
   const std::vector<std::string>& damage() const { return damage_; }  // damage of the file outside snapshots
   // Snapshots are in order of time. Throws Error if this snapshot is damaged.
   StateSample at(std::size_t index);

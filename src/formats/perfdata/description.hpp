@@ -9,7 +9,7 @@ namespace kmt::perfdata {
 
 // True if no event is a tracepoint. Such a file needs no format descriptions and has no memory events.
 bool has_no_tracepoints(const FileContents& contents);
-// Fills in the machine's part of the info, and adds findings about it.
+// Fills in what the file says about the machine and the recording, and adds findings about this data.
 void describe(FileContents& contents, TraceInfo& info);
 
 }  // namespace kmt::perfdata

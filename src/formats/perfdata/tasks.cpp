@@ -61,7 +61,7 @@ void learn_birth(const TaskChange& change, TaskLives& lives) {
 
 }  // namespace
 
-// Adds a change to the info. perf gives the ID -1 to tasks outside the recorder's PID namespace.
+// Adds a change to `info`. perf gives the ID -1 to tasks outside the recorder's PID namespace.
 void learn(const TaskChange& change, TraceInfo& info) {
   if (const auto of_memory = space_change(change)) info.code.address_spaces.add(*of_memory);
   if (change.mapping) return;

@@ -52,7 +52,7 @@ bool parse_time_column(std::string_view text, CallLine& call) {
   return call.has_time;
 }
 
-// Parses a column between two "|". Returns false if the text is no column, so it is the call itself.
+// Parses a column between two "|". Returns false if the text is the call itself.
 bool parse_column(std::string_view column, CallLine& call, bool& has_cpu) {
   if (const auto cpu = has_cpu ? std::nullopt : take_cpu(column)) {
     call.line.cpu = *cpu;

@@ -14,7 +14,8 @@ struct ExplainedAnomalies {
   std::uint64_t untraced_frees = 0;
   // Number of objects that were freed again after an allocation without an event.
   std::uint64_t untraced_allocations = 0;
-  // Number of frees of the recorder's own objects. The recording excludes their allocations, so they are no anomalies.
+  // Number of frees of the recorder's own objects. The recording excludes their allocations, so these frees are not
+  // anomalies.
   std::uint64_t recorder_frees = 0;
   // Number of all allocations and frees except those of pages. Shares are relative to this number.
   std::uint64_t events = 0;

@@ -78,7 +78,8 @@ inline bool grows_steadily(const LeakRow& row) {
   return 2 * trend.low >= trend.bytes_per_s;
 }
 
-// True if `a` is named before `b`: steady growth is before random swings, then the fastest is first.
+// True if `a` is named before `b`. Steady growth is named before random swings, and equally steady growth by its rate,
+// the fastest first.
 inline bool is_named_before(const LeakRow& a, const LeakRow& b) {
   if (grows_steadily(a) != grows_steadily(b)) return grows_steadily(a);
   return judged_trend(a).bytes_per_s > judged_trend(b).bytes_per_s;

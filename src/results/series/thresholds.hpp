@@ -70,7 +70,7 @@ struct Thresholds {
   // The limits from here on are only for `investigate`, which tests thousands of groups within minutes. `leaks` and the
   // fleet also show small groups.
 
-  // In bytes. A smaller rise (two samples at the default distance, or four pages) is no leak. Chosen by judgement.
+  // In bytes. A smaller rise (two samples at the default distance, or four pages) is not a leak. Chosen by judgement.
   double least_rise = 16 << 10;
   // growth needs no second source if its p-value is at most this share of the limit; chosen
   double highly_significant_share = 0.01;
@@ -131,9 +131,10 @@ struct Thresholds {
   // with files.
   double least_beside = 0.2;
 
-  // If at least this number of processes starts during the observation, and these processes still run at its end, their
-  // memory is not a leak. Each of these processes must have at most this share of a finding's bytes. In the first half
-  // of its time, it must have at least the share `settled_share` of its own final bytes. Chosen by judgement.
+  // A process is new if it started during the observation and still runs at its end. A new process is settled if,
+  // halfway between its first allocation and the end, it had the share `settled_share` of its final bytes. A finding is
+  // not a leak if at least this number of settled processes holds half of its bytes, and none of them holds more than
+  // the share `most_of_one_process`. Chosen by judgement.
   std::size_t fewest_new_processes = 8;
   double most_of_one_process = 0.25;
   double settled_share = 0.8;

@@ -72,7 +72,7 @@ struct CacheSuggestion {
   std::vector<std::string> from;   // names of the recorded caches that lose these objects
   std::vector<std::string> sites;  // for a class: the call sites that would use it most
   std::uint64_t allocations = 0;
-  std::uint64_t bytes_given = 0;       // bytes allocated for these objects as recorded
+  std::uint64_t bytes_given = 0;       // bytes allocated for these objects in the trace
   std::uint64_t bytes_given_then = 0;  // bytes allocated for these objects with the new cache
   std::uint64_t average_live = 0;      // mean number of live objects
   // Mean number of live objects whose request, rounded up to a multiple of 8, equals object_bytes.
@@ -149,7 +149,7 @@ struct SimulationResult {
   bool caches_assumed = false;  // true: the two members above are assumptions, because there is no slabinfo
   std::uint64_t start_ns = 0;
   std::uint64_t bucket_ns = 0;
-  std::vector<SimulatedHeap> heaps;  // the first heap is simulated as recorded
+  std::vector<SimulatedHeap> heaps;  // the first heap has no changes: its name is "as recorded"
   std::vector<CacheSuggestion> suggestions;
   bool suggests_traffic = false;  // true: suggestions save allocated bytes; false: they save held memory
   // Number of replayed candidates. `suggestions` are the best of them. Empty: no suggestions were requested, or reading

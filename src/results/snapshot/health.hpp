@@ -56,7 +56,7 @@ struct HealthCheck {
   HealthTopic topic = HealthTopic::available;
   std::optional<double> value;         // empty: the snapshot lacks the files for this check
   std::optional<std::uint64_t> bytes;  // the bytes of a share; empty: none, or unknown
-  std::string subject;  // the caller or cgroup with the largest amount, or unknown lines of the sheet; empty: none
+  std::string subject;  // the largest caller or cgroup, or the lines whose amounts are unknown; empty: none
   Health health = Health::unknown;
 };
 

@@ -149,8 +149,8 @@ std::optional<unsigned> register_of(const CallSignature& signature, const CallAb
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// Returns the error in a value, such as -22; empty if the value is no error. Signed integers may be errors, pointers
-// made by ERR_PTR(), and the last 4095 values of unsigned long (IS_ERR_VALUE).
+// Returns the error in a value, such as -22; empty if the value is not an error. Signed integers may be errors,
+// pointers made by ERR_PTR(), and the last 4095 values of unsigned long (IS_ERR_VALUE).
 std::optional<int> error_of(const CallValue& value);
 // Returns the name of an error: "EINVAL" for -22. Empty if there is no such error.
 std::string error_name(int error);

@@ -177,7 +177,7 @@ std::vector<std::uint64_t> registers_of(const std::string& arguments) {
   return read(" 2)   0.1 us    |  f(" + arguments + ");\n").calls.at(0).registers;
 }
 
-// Arguments that are no numbers have no register. Other arguments keep their values.
+// Arguments that are not numbers have no register. Other arguments keep their values.
 TEST(TextCalls, ArgumentsThatAreNoNumbersAreNotZero) {
   using Registers = std::vector<std::uint64_t>;
   EXPECT_EQ(registers_of("name=\"a, b\", n=7"), Registers{7});

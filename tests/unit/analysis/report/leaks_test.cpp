@@ -583,7 +583,7 @@ TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// The trace contains no frees of this memory. If the event of frees was recorded, this alone is no reason for doubt,
+// The trace contains no frees of this memory. If the event of frees was recorded, this alone is not a reason for doubt,
 // but lost events are.
 TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
