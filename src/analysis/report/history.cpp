@@ -101,7 +101,6 @@ void find_losses(const TraceInfo& info, Histories& common) {
   }
   if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
   std::ranges::copy(hiding_events(info, common.axis.end_ns), std::back_inserter(common.incomplete));
-  if (const auto cut = info.losses.complete_until_ns; cut && common.axis.end_ns <= *cut) common.cut_at_ns = cut;
 }
 
 EventKind allocation_of(const Origin& origin) {

@@ -78,10 +78,13 @@ std::uint64_t allocations_and_frees(const ReportResult& result) {
   return events;
 }
 
-ReportFilter filter_of(const TraceInfo& info, ReportRequest& request) {
-  ReportFilter filter = std::move(request.filter);
-  if (const std::optional<std::uint64_t> cut = info.losses.complete_until_ns; cut && request.until_cut && !filter.to)
-    filter.to = TimeEdge{*cut + 1, false};
+// Returns the time at which the analysis stops because the end of the file is missing. Empty: it does not stop early.
+std::optional<std::uint64_t> cut_of(const TraceInfo& info, const ReportRequest& request) {
+  return request.until_cut && !request.filter.to ? info.losses.complete_until_ns : std::nullopt;
+}
+
+ReportFilter until(std::optional<std::uint64_t> cut_at_ns, ReportFilter filter) {
+  if (cut_at_ns) filter.to = TimeEdge{*cut_at_ns + 1, false};
   return filter;
 }
 
@@ -107,12 +110,13 @@ struct ReportAnalysis::State {
   State(const TraceInfo& trace_info, const SymbolNames& symbol_names, ReportRequest request)
       : info(trace_info),
         symbols(symbol_names),
+        cut_at_ns(cut_of(trace_info, request)),
         caches(trace_info),
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
                  std::move(request.find_caller),
                  {request.tree, request.with_interrupted, request.history || request.live_pages,
                   request.holders || request.most_live, request.holders}),
-        classifier(EventFilter(filter_of(trace_info, request), trace_info,
+        classifier(EventFilter(until(cut_at_ns, std::move(request.filter)), trace_info,
                                request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches),
                    grouping),
         matching(trace_info.recording.page_identity, trace_info.machine.page_size),
@@ -148,6 +152,7 @@ struct ReportAnalysis::State {
 
   const TraceInfo& info;
   const SymbolNames& symbols;
+  std::optional<std::uint64_t> cut_at_ns;
   CacheNames caches;
   Grouping grouping;
   Classifier classifier;
@@ -441,6 +446,7 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
   if (!ledger.history()) return std::nullopt;
   ledger.end(end_ns);
   Histories common;
+  common.cut_at_ns = cut_at_ns;
   histories =
       histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols, grouping, judges_reclaimable},
                           ledger.accounts().size(), groups_to_follow(common), common);

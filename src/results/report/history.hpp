@@ -137,7 +137,7 @@ struct Histories {
   bool frames_of_zones = false;
   std::uint64_t lost_until_ns = 0;       // end of the last interval with lost events; 0: none
   std::vector<Imperfection> incomplete;  // imperfections that mean missing events at unknown times
-  // Set if the end of the file is missing, and the analysed time ends before: TraceLosses::complete_until_ns.
+  // Set if the analysis stopped here because the end of the file is missing (ReportRequest::until_cut).
   std::optional<std::uint64_t> cut_at_ns;
   std::vector<MemorySeries> memory;  // the kernel's own counters over time
 };

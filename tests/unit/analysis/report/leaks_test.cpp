@@ -648,6 +648,11 @@ TEST_F(Leaks, NothingIsSaidOfACutFileOfWhichOneCpuHasLessThanHalf) {
   EXPECT_EQ(leaks().unclear(), LeaksUnclear::missing_events);
   const std::string text = text_leaks(leaks(), {}, {});
   EXPECT_NE(text.find("most of its events are later than the last event of one CPU"), std::string::npos) << text;
+  ReportFilter first_seconds;  // all of this time is in the file
+  first_seconds.to = TimeEdge{3 * kSecond, false};
+  const LeaksResult selected = leaks_of(report({GroupKey::call_site}, first_seconds), 1000);
+  EXPECT_EQ(selected.unclear(), LeaksUnclear::none);
+  EXPECT_EQ(selected.cut_at_ns, std::nullopt);
   info.losses.complete_until_ns = 6 * kSecond;
   EXPECT_EQ(leaks().unclear(), LeaksUnclear::none);
 }
