@@ -145,7 +145,8 @@ struct LeaksResult {
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
   std::vector<LeakSource> sources;  // the same, but with one element for many processes of one name
-  // All groups with this verdict by their cause. Steady growth is first, then the fastest. Empty if nothing grows.
+  // The causes of all groups with this verdict, those with steady growth first, and equally steady ones by their rate.
+  // Empty if nothing grows.
   std::vector<LeakCause> causes;
 
   const LeakRow& fastest_of(const LeakCause& cause) const { return tables[cause.table].rows[cause.row]; }
@@ -157,8 +158,9 @@ struct LeaksResult {
 std::span<const Column<LeakRow>> leak_columns();
 const Column<LeakRow>* find_leak_column(std::string_view key);
 // Returns the rows in descending order of a column; rows without a value are last. Equal rows are sorted by live bytes,
-// then by name. If the column is the verdict, the most certain growth is first, then steady growth, then the fastest.
-// For certain growth, only the certain part of the rate counts.
+// then by name. If the column is the verdict, the most certain growth is first. Groups with the same verdict have the
+// order of is_named_before(); below `uneven`, they are sorted by growth. For certain growth, only the certain part of
+// the rate counts.
 std::vector<const LeakRow*> sorted_leaks(const std::vector<LeakRow>& rows, const Column<LeakRow>& by);
 
 }  // namespace kmt

@@ -45,7 +45,7 @@ struct SimulatedCache {
 };
 
 struct SimulatedHeap {
-  std::string name;  // "as recorded"
+  std::string name;  // "as recorded" or "asked for"
   SlabAllocator allocator = SlabAllocator::slub;
   std::vector<std::string> unused_caches;  // caches for call sites that got no objects: "alloc_pipe_info=10"
   // New caches first; otherwise the caches with most held memory at the peak first.
