@@ -218,7 +218,7 @@ std::string vmstat_of(const OomReport& report) {
     if (value) text += fmt::format("{} {}\n", name, *value);
   };
   add("nr_free_pages", free_pages(report));
-  add("nr_free_pcp", all_cpu_list_pages(report));  // /proc/vmstat has no such line
+  add("nr_free_pcp", all_cpu_list_pages(report));  // read by balance_of_log.cpp; /proc/vmstat has no such line
   add("nr_file_pages", find_line(report, "total pagecache pages"));
   add("nr_kernel_misc_reclaimable", number_of(report.totals, "kernel_misc_reclaimable"));
   add("nr_isolated_anon", counted_pages(report, "isolated_anon"));

@@ -158,7 +158,7 @@ class Reports(Case):
                     self.assertEqual(value, got['anomalies'].get(key, 0), key)
 
     def test_losses(self):
-        """perf counts only groups of lost events in LOST records, and the total of each event at the end."""
+        """perf writes LOST records. Totals at the end of the file include these losses."""
         for name in ('amd64/perf.lost.data', 's390x/perf.lost.data'):
             with self.subTest(name):
                 path = self.original(name)

@@ -301,8 +301,8 @@ class Tracks(Case):
         weight = [[one['bytes'] * one['lifetime ns'] for one in of] for of in (slices, instants)]
         self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # all of the largest
         self.assertLess(max(weight[1]), max(weight[0]))
-        # An allocation shown as an instant must overlap with enough slices that are at least as heavy to fill all
-        # lanes.
+        # Each instant must overlap with at least 32 slices, because there are 32 lanes. Each of these slices must have
+        # at least the weight (bytes * lifetime) of the instant.
         whole = [(event['ts'], event['args']) for event in events if event['ph'] in 'bi']
         spans = [(round(ts * 1000), round(ts * 1000) + args['lifetime ns'], args['bytes'] * args['lifetime ns'])
                  for ts, args in whole]

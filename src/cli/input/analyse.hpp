@@ -81,7 +81,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 // A request for the calls in a trace. The filters of reports do not apply to these calls.
 struct CallsQuestion {
   bool wanted = true;        // false: only find out whether the trace has calls
-  CallGraphRequest request;  // the types of calls are from the trace or from the file in the options
+  CallGraphRequest request;  // analyse() sets `signatures`, from `btf` of its options or from the trace
   bool there = false;        // true if the part of the trace that was read has calls
   CallGraphResult result;
 };

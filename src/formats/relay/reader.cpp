@@ -56,7 +56,7 @@ class RecordClock {
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
-  // Returns the time of a record with a sequence number, which counts as its time and may wrap around.
+  // Returns the time of a record that has a sequence number instead of a time. The number may wrap around.
   std::int64_t time_after_last(const Record& record) const {
     return time_ + static_cast<std::int32_t>(record.sequence - number_);
   }

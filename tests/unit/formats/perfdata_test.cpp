@@ -401,8 +401,8 @@ TEST(PerfData, LossHasItsPositionAndIsCountedOnce) {
   samples(data, {11}, 1);
   data.lost(5, 20, 1);
   samples(data, {21}, 1).round();
-  // The totals that perf writes at the end have no time and no CPU. However, they have the ID of an event, which
-  // belongs to a CPU.
+  // At the end of the file, perf writes records with totals of lost samples. They have no time and no CPU. However,
+  // they have the ID of an event, which belongs to a CPU.
   ByteBuilder index = data.bytes();
   index.u64(2).u64(1).u64(0).u64(0).u64(~std::uint64_t{0}).u64(2).u64(1).u64(1).u64(~std::uint64_t{0});
   PerfData whole(kMachine);

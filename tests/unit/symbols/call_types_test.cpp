@@ -727,7 +727,8 @@ TEST_F(RunningKernel, PrototypesEqualThoseOfBpftool) {
     if (kind != "INT") return type.kind == ValueKind::unknown;
     if (of["size"] == 16) return type.kind == ValueKind::structure;
     if (of["encoding"] == "BOOL") return type.kind == ValueKind::boolean;
-    const bool is_flags = !type.is_signed && type.is_hex;  // a type with flags may be signed in the kernel
+    // Flags are read as unsigned, even if their type in the kernel is signed.
+    const bool is_flags = !type.is_signed && type.is_hex;
     return type.kind == ValueKind::integer && (type.is_signed == (of["encoding"] == "SIGNED") || is_flags) &&
            of["size"] == type.bytes;
   };
