@@ -26,7 +26,7 @@ from calls import CALLS, REMOVING  # noqa: E402
 from commands import LIVE, OFFLINE, PROGRAM, Command, prepare  # noqa: E402
 
 INSTANCES = '/sys/kernel/tracing/instances'
-MOST_SECONDS = 10
+MOST_SECONDS = 30
 DAMAGES = {'truncated_file', 'unfinished_file', 'damaged_section', 'damaged_block', 'missing_section', 'damaged_page',
            'bad_event_format', 'torn_record', 'damaged_stream'}
 # Up to this position, each call fails once with each of its errors. Later calls behave much like the first ones, so
