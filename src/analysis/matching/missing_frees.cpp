@@ -59,7 +59,10 @@ std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end
 }
 
 std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns) {
-  if (lost_unmarked(info) || only_some_tasks(info) || !hiding_events(info, end_ns).empty()) return kAnyTime;
+  // If only the total number of lost events is missing, losses between the events in the file are still known.
+  const auto hides_frees = [](Imperfection kind) { return kind != Imperfection::unknown_loss; };
+  if (lost_unmarked(info) || only_some_tasks(info) || std::ranges::any_of(hiding_events(info, end_ns), hides_frees))
+    return kAnyTime;
   std::uint64_t until_ns = 0;
   for (const LostEvents& lost : info.losses.intervals) {
     if (lost.before_ns > end_ns) continue;

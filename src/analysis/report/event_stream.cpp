@@ -121,9 +121,10 @@ void EventStream::finish(bool complete) {
   for (std::size_t i = 0; i < state.allocated.size(); ++i)
     if (const auto kind = static_cast<EventKind>(i); state.allocated[i] && lacks_frees(state.info, kind, state.frees))
       lacking[static_cast<std::size_t>(allocator_of(kind))] = true;
-  state.sink.end({state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
-                  frees_missing_until(state.info, recorded.to_ns) > 0, lacking,
-                  memory_series_of(state.info.recording.samples, state.info.machine.page_size)});
+  state.sink.end(
+      {state.given.first_ns, recorded.from_ns, recorded.to_ns, state.given.events, complete,
+       frees_missing_until(state.info, recorded.to_ns) > 0 || !hiding_events(state.info, recorded.to_ns).empty(),
+       lacking, memory_series_of(state.info.recording.samples, state.info.machine.page_size)});
 }
 
 }  // namespace kmt
