@@ -66,7 +66,7 @@ void expect_to_add_up(const kmt::SnapshotResult& result) {
   };
   for (const kmt::BalanceLine& line : result.sheet) {
     if (!line.counted) continue;
-    const bool large = line.id.starts_with("free") || line.id.starts_with("user") || line.id == "slab";
+    const bool large = line.id.starts_with("free") || line.id.starts_with("user") || line.id.starts_with("slab");
     if (large && !line.known) lacks_part = true;
     if (line.depth == 0) {
       end_group();

@@ -151,10 +151,9 @@ std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_
   sheet.unknown_line("vmalloc", "vmalloc", kNotInLog);
   sheet.known_line("kernel-stacks", "kernel stacks", counted("KernelStack"), "oom: kernel_stack");
   add_other_counters_of_log(sheet, memory);
-  const bool has_user = counted("Active(anon)") || counted("Active");
   if (total == 0)
     sheet.unknown_line("unaccounted", "unaccounted memory", "the report lacks the total of memory");
-  else if (!counted("MemFree") || !has_user || !counted("Slab"))
+  else if (!counted("MemFree") || sheet.lacks("user") || sheet.lacks("slab"))
     sheet.unknown_line("unaccounted", "unaccounted memory", "the report lacks large parts of memory");
   else
     sheet.last_line("unaccounted", "unaccounted memory", total,

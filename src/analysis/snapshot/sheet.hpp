@@ -80,6 +80,11 @@ class Sheet {
     source += unknown;
     line(std::move(id), std::move(label), total - sum, std::move(source));
   }
+  // True if a line or one of its parts is unknown.
+  bool lacks(std::string_view id) const {
+    return std::ranges::any_of(
+        lines_, [id](const BalanceLine& line) { return line.counted && !line.known && line.id.starts_with(id); });
+  }
   std::vector<BalanceLine> take() { return std::move(lines_); }
 
  private:

@@ -230,6 +230,17 @@ TEST(CutReports, TheFirstLinesMayBeLost) {
             19840u * 4096);
 }
 
+// The rest is not called unaccounted if most of it is a part that the report lacks.
+TEST(CutReports, UnaccountedMemoryIsUnknownWithoutALargePart) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  EXPECT_TRUE(line_of(stock_of(only_report(whole)), "unaccounted"));
+  for (const std::string_view part : {" inactive_anon:100", " inactive_file:20", " slab_unreclaimable:60"}) {
+    std::string log = whole;
+    log.erase(log.find(part), part.size());
+    EXPECT_FALSE(line_of(stock_of(only_report(log)), "unaccounted")) << part;
+  }
+}
+
 TEST(CutReports, AWholeReportIsPreferredToOneWithoutItsFirstLines) {
   const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
   const std::string late = std::string(kSecondZone) + kEnd;
