@@ -20,8 +20,7 @@ EventKind free_of(EventKind allocation) {
   }
 }
 
-}  // namespace
-
+// True if events were lost that only the kernel's final statistics report.
 bool lost_unmarked(const TraceInfo& info) {
   if (info.losses.somewhere > 0) return true;
   for (const BufferStatistics& statistics : info.losses.buffers) {
@@ -37,6 +36,8 @@ bool lost_unmarked(const TraceInfo& info) {
   }
   return false;
 }
+
+}  // namespace
 
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees) {
   const auto has = [&info](EventKind kind) {
@@ -58,11 +59,8 @@ std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end
   return kinds;
 }
 
-std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns) {
-  // If only the total number of lost events is missing, losses between the events in the file are still known.
-  const auto hides_frees = [](Imperfection kind) { return kind != Imperfection::unknown_loss; };
-  if (lost_unmarked(info) || only_some_tasks(info) || std::ranges::any_of(hiding_events(info, end_ns), hides_frees))
-    return kAnyTime;
+std::uint64_t events_lost_until(const TraceInfo& info, std::uint64_t end_ns) {
+  if (lost_unmarked(info)) return kAnyTime;
   std::uint64_t until_ns = 0;
   for (const LostEvents& lost : info.losses.intervals) {
     if (lost.before_ns > end_ns) continue;
@@ -70,6 +68,13 @@ std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns) {
     until_ns = std::max(until_ns, lost.after_ns);
   }
   return until_ns;
+}
+
+std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns) {
+  // If only the total number of lost events is missing, losses between the events in the file are still known.
+  const auto hides_frees = [](Imperfection kind) { return kind != Imperfection::unknown_loss; };
+  if (only_some_tasks(info) || std::ranges::any_of(hiding_events(info, end_ns), hides_frees)) return kAnyTime;
+  return events_lost_until(info, end_ns);
 }
 
 }  // namespace kmt

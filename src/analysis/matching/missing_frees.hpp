@@ -13,9 +13,6 @@
 
 namespace kmt {
 
-// True if events were lost that only the kernel's final statistics report.
-bool lost_unmarked(const TraceInfo& info);
-
 // Number of frees by event kind.
 using FreeCounts = std::array<std::uint64_t, 256>;
 // True if a trace has no frees of an allocator because they were not recorded. `allocation` is the kind of the
@@ -29,9 +26,14 @@ bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& 
 // the file is missing, events before this end are not.
 std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end_ns);
 
+inline constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};
+
+// Returns a time after which no event was lost until `end_ns`. 0: no event was lost. kAnyTime: events were lost at
+// unknown times.
+std::uint64_t events_lost_until(const TraceInfo& info, std::uint64_t end_ns);
+
 // Returns a time after which no free is missing from the trace until `end_ns`. 0: no free is missing, apart from those
 // that have no event. kAnyTime: frees may be missing at unknown times, or only some tasks were recorded.
-inline constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};
 std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns);
 
 }  // namespace kmt

@@ -93,13 +93,11 @@ namespace {
 // Finds losses in the analysed time, which --time may limit. Later losses cannot hide frees of memory that is live at
 // the end of this time.
 void find_losses(const TraceInfo& info, Histories& common) {
-  bool unknown_time = lost_unmarked(info);
-  for (const LostEvents& lost : info.losses.intervals) {
-    if (lost.before_ns > common.axis.end_ns) continue;
-    common.lost_until_ns = std::max(common.lost_until_ns, lost.after_ns);
-    unknown_time = unknown_time || lost.after_ns == 0;
-  }
-  if (unknown_time) common.incomplete.push_back(Imperfection::lost_events);
+  const std::uint64_t until_ns = events_lost_until(info, common.axis.end_ns);
+  if (until_ns == kAnyTime)
+    common.incomplete.push_back(Imperfection::lost_events);
+  else
+    common.lost_until_ns = until_ns;
   std::ranges::copy(hiding_events(info, common.axis.end_ns), std::back_inserter(common.incomplete));
 }
 
