@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 64;  // maximum size of a build ID; usual build IDs are SHA-1 hashes of 20 bytes
+constexpr std::size_t kMostBytes = 64;  // in bytes; most build IDs are SHA-1 hashes, which have 20 bytes
 
 constexpr std::uint64_t padded(std::uint32_t size) { return (std::uint64_t{size} + 3) & ~std::uint64_t{3}; }
 

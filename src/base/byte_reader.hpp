@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads untrusted bytes with bounds checks, in the given byte order. All parsers use this class. If bytes are missing,
-// each method throws Error with the file offset. No method reads or allocates beyond the end.
+// each method throws Error with the file offset. No method reads beyond the end, or allocates memory for bytes that are
+// missing.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace kmt {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// Views the bytes as text. They must outlive the text.
+// Views the bytes as text. The bytes must outlive the text.
 inline std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 class ByteReader {

@@ -30,8 +30,8 @@ inline void append_utf8(std::string& out, std::uint32_t code) {
   byte(0x80 | (code & 0x3F));
 }
 
-// Decodes quoted-printable text (RFC 2045): "=3D" is "=", and "=" at the end of a line joins it with the next one.
-// A part of a mail may have no "=3D". Its other "=" are then plain text.
+// Decodes quoted-printable text (RFC 2045): "=3D" is "=", and "=" at the end of a line joins it with the next one. In a
+// text without "=3D", all other "=" are plain text.
 inline std::string decode_quoted_printable(std::string_view text) {
   const bool has_codes = text.find("=3D") != text.npos;
   std::string out;
@@ -47,7 +47,7 @@ inline std::string decode_quoted_printable(std::string_view text) {
     const bool is_code = has_codes && digits.size() == 2 && digits.find_first_not_of("0123456789ABCDEF") == text.npos;
     const auto code = is_code ? parse_number<std::uint8_t>(digits, 16) : std::nullopt;
     if (end != text.npos && text[end] == '\n') {
-      text = without_quotes(text.substr(end + 1));  // the next line may be quoted, too
+      text = without_quotes(text.substr(end + 1));  // remove "> " marks from the joined line
     } else if (code) {
       out += static_cast<char>(*code);
       text.remove_prefix(2);

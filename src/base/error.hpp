@@ -35,12 +35,13 @@ class Error : public std::exception {
       : what_(std::move(what)), exit_code_(exit_code) {}
 
   Error& at(Place place);                 // sets the place of the error, unless it is set already
-  Error& rename_file(std::string path) {  // replaces a temporary file name in the place by the final one
+  Error& rename_file(std::string path) {  // replaces a temporary file name by the final name
     place_.file = std::move(path);
     return *this;
   }
   Error& hint(std::string text);  // advice for the user
-  // Adds a text "while …" from the code that called the failing code; the innermost text comes first.
+  // Adds a text that says what the calling code was doing, such as "Reading the header of the trace". The innermost
+  // text comes first.
   Error& context(std::string text);
 
   const char* what() const noexcept override { return what_.c_str(); }

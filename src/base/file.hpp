@@ -64,7 +64,7 @@ class MappedFile {
   ~MappedFile();
 
   Bytes bytes() const { return bytes_; }
-  // Releases the memory of a part that has been read. The part can be read again, but this is slower.
+  // Releases the memory of a part that has been read. Reading the part again is possible, but slower.
   void let_go(Bytes part) const;
   const std::string& path() const { return path_; }
 
@@ -78,9 +78,10 @@ class MappedFile {
 // Otherwise, all of them would count as the program's memory.
 class ReadOnce {
  public:
-  // `file` must outlive this object. If `file` is null, the bytes belong to another object, and no pages are released.
+  // `file` must outlive this object. If `file` is null, the bytes are not from a mapped file, and no pages are
+  // released.
   ReadOnce(const MappedFile* file, Bytes part) : file_(file), part_(part) {}
-  void read_until(std::uint64_t offset);  // `offset` is an offset in the part
+  void read_until(std::uint64_t offset);  // `offset` is in bytes from the start of the part
 
  private:
   const MappedFile* file_;

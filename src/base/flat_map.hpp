@@ -161,7 +161,7 @@ class FlatMap {
   std::size_t count_ = 0;  // number of slots
   std::size_t size_ = 0;
   std::size_t limit_ = 0;
-  bool has_empty_key_ = false;  // true: the map contains the key that marks empty slots; its value is not in a slot
+  bool has_empty_key_ = false;  // true if the map contains the key kEmpty, whose value is stored in empty_key_value_
   Value empty_key_value_{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Assigns IDs to distinct plain keys of several words. An example of such a key are the values to group by. The IDs are
+// Assigns IDs to distinct keys, such as the values by which a report groups. A key is an array of words. The IDs are
 // consecutive numbers from 0, in order of appearance.
 #pragma once
 

@@ -35,7 +35,7 @@ void pass_on_owner(int fd, const struct stat& replaced) noexcept {
 bool keep_old_file(const std::string& path) {
   const std::string old = path + ".old";
   ::unlink(old.c_str());
-  // Try link() first, because PATH then exists at every moment. Use rename() on file systems without hard links.
+  // Try link() first, because PATH then exists at every moment. File systems without hard links need rename().
   return ::link(path.c_str(), old.c_str()) == 0 || ::rename(path.c_str(), old.c_str()) == 0;
 }
 

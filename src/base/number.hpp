@@ -51,8 +51,8 @@ inline std::optional<std::uint64_t> parse_hexadecimal(std::string_view text) {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Returns the sum, or the largest number if the sum would be larger. Counts from a damaged file may be so large, and an
-// overflow would hide them.
+// Returns the sum, or the largest number if the sum would overflow. Counts from a damaged file may be very large, and
+// an overflow would make the sum look small.
 constexpr std::uint64_t sum_of_counts(std::uint64_t a, std::uint64_t b) { return a + std::min(b, UINT64_MAX - a); }
 
 }  // namespace kmt

@@ -32,7 +32,7 @@ std::vector<Mount> own_mounts();
 
 struct LoadedModule {
   std::string name;
-  std::uint64_t bytes = 0;  // total size of the module's parts, which may be far apart since Linux 6.4
+  std::uint64_t bytes = 0;  // total size of the module's parts, which need not be adjacent since Linux 6.4
   std::uint64_t begin = 0;  // start address; 0 if hidden from this user
   bool is_loading = false;  // true while the module's initialisation function is running
 

@@ -9,7 +9,7 @@ namespace kmt {
 class TemporaryFolder {
  public:
   TemporaryFolder();  // makes it in the usual folder for temporary files; throws Error
-  // Makes a folder "PREFIXabcdef". Throws Error.
+  // Makes a folder whose name is the prefix and six random characters. Throws Error.
   explicit TemporaryFolder(const std::string& prefix);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -53,7 +53,7 @@ std::string excerpt(std::string_view text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return printable(text);
   std::size_t end = most_bytes;
   constexpr unsigned kContinuation = 0x80, kKind = 0xC0;
-  // Does not cut within a UTF-8 character.
+  // Move the cut to the start of a UTF-8 character.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & kKind) == kContinuation) --end;
   return printable(text.substr(0, end)) + "…";
 }

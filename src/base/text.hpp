@@ -24,7 +24,7 @@ std::size_t columns_of(std::string_view text);
 bool glob_match(const std::string& pattern, const std::string& text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
-template <std::same_as<std::string> Temporary>  // deleted because the parts would refer to a temporary text
+template <std::same_as<std::string> Temporary>  // deleted: the parts would refer to a destroyed text
 std::vector<std::string_view> split(Temporary&& text, char separator) = delete;
 std::string_view trim(std::string_view text);
 

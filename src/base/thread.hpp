@@ -12,8 +12,8 @@
 
 namespace kmt {
 
-// Returns an Error that says that a thread could not be started. `what` names the thread, such as "a reader thread for
-// CPU 3".
+// Returns the Error for a thread that could not be started. `what` names the thread, such as "a reader thread for CPU
+// 3".
 Error thread_error(const std::string& what, std::string_view why);
 
 // Starts a thread that receives no signals; the thread that calls this function receives them. Throws Error, see

@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-// Maximum duration: the time of any clock plus this duration fits into 63 bits of nanoseconds.
+// Maximum duration. The time of any clock plus this duration, in nanoseconds, fits into 63 bits.
 constexpr int kMostHours = 1'000'000;
 
 struct Quantity {

@@ -16,8 +16,8 @@ inline void append_varint(std::vector<std::uint8_t>& out, std::uint64_t value) {
   out.push_back(static_cast<std::uint8_t>(value));
 }
 
-// Moves `at` to the first byte after a varint that ends before `end`. Returns false if the varint is cut off or longer
-// than 64 bits; `at` is then undefined.
+// Reads a varint and moves `at` to the first byte after it. Returns false if the varint reaches `end` or is longer than
+// 64 bits; `at` is then undefined.
 inline bool read_varint(const std::uint8_t*& at, const std::uint8_t* end, std::uint64_t& value) {
   if (at != end && *at < 0x80) {  // a single byte, by far the most frequent case
     value = *at++;

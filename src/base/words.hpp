@@ -11,8 +11,8 @@
 
 namespace kmt {
 
-// Maximum number, in any unit. Larger numbers cannot be amounts of memory. Dozens of numbers up to this limit can be
-// added without an overflow.
+// Larger numbers, in any unit, cannot be amounts of memory. The sum of a hundred numbers up to this limit does not
+// overflow.
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 56;
 
 // leading_number() parses a number at the start of the text; whole_number() requires that the whole text is a number.

@@ -10,12 +10,12 @@
 
 namespace kmt {
 
-// True for paths /tmp/perf-PID.map, see trace/code/made_code.hpp.
+// True if the path is /tmp/perf-PID.map, where a program names its generated code (trace/code/made_code.hpp).
 bool is_made_code_map(std::string_view path);
 
-// Opens a program, library or object file (ELF), or a perf-PID.map that has no other hard link. With `root`, the path
-// and its links cannot leave that folder; an empty `root` means no restriction. Returns an empty descriptor if the path
-// names no such file.
+// Opens a program, library or object file (ELF), or a perf-PID.map that has no other hard link. Returns an empty
+// descriptor for any other file. If `root` is not empty, the path and the symlinks in it cannot leave the folder
+// `root`.
 FileDescriptor open_code_file(const std::string& path, const std::string& root);
 
 }  // namespace kmt

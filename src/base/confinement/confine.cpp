@@ -66,7 +66,7 @@ void allow(int ruleset, const std::string& path, std::uint64_t rights) {
     throw system_error("Cannot confine this process to", path);
 }
 
-// LeakSanitizer needs ptrace(2) to search for leaks.
+// True if this build has LeakSanitizer, which needs ptrace(2) to search for leaks.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kTracesItself = true;
 #elif defined(__has_feature)
@@ -205,8 +205,8 @@ void forbid_arguments(std::vector<sock_filter>& program) {
 #endif
   refuse(program, SYS_clone, {.index = kCloneFlags, .mask = CLONE_NEWUSER, .value = CLONE_NEWUSER});
   refuse(program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
-  // Forbids these requests: injecting input into the user's terminal, changing its line discipline, and setting
-  // attributes of files. The last one needs no writable descriptor.
+  // Forbids injecting input into the user's terminal, changing its line discipline, and setting attributes of files.
+  // Even a read-only descriptor permits setting attributes.
   for (const unsigned long request :
        {static_cast<unsigned long>(TIOCSTI), static_cast<unsigned long>(TIOCLINUX),
         static_cast<unsigned long>(TIOCSETD), static_cast<unsigned long>(FS_IOC_SETFLAGS),

@@ -34,8 +34,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostRequestBytes = 8192;
 
-// Messages to the child. A request starts with its kind. The rest of the request is the index of an output, or a
-// folder, NUL, and a path in that folder. The reply is an errno; 0 means success.
+// Messages to the child. A request starts with its kind. For `name` and `remove`, the index of an output follows. For
+// `open_code`, a folder, NUL, and a path in that folder follow. The reply is an errno; 0 means success.
 enum class Asked : char { name = 'n', remove = 'r', open_code = 'o' };
 using Reply = int;
 
@@ -77,7 +77,7 @@ void send_reply(int socket, const Reply& reply, int fd) {
   }
   ssize_t sent = -1;
   for (int attempts = 0; attempts < 3 && sent < 0; ++attempts) sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // otherwise, the parent would wait for the reply
+  if (sent < 0) ::shutdown(socket, SHUT_RDWR);  // ends the parent's wait for the reply
 }
 
 Reply name(const PreparedOutput& output) {
@@ -209,7 +209,7 @@ void prepare_open_folder(const std::string& path) {
 
 void prepare_scratch(const std::string& path) {
   try {
-    // With this suffix, the name differs from the temporary name of the output, which may be a folder too.
+    // The suffix makes the name differ from the temporary name of the output, which may be a folder too.
     NewFolder folder(path + ".scratch");
     std::move(folder).give_to(add(PreparedOutput::Kind::scratch, path));
   } catch (const Error&) {
@@ -241,7 +241,8 @@ void start_outside() {
   const pid_t child = ::fork();
   if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
   if (child == 0) {
-    // If closing inherited descriptors fails, the child would otherwise never notice the end of its parent.
+    // The child must not keep the parent's end of the socket, or it would never notice that the parent has ended. Close
+    // it here, because closing all inherited descriptors later may fail.
     mine.reset();
     serve(others.get());
   }

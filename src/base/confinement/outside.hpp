@@ -23,7 +23,7 @@ struct PreparedOutput {
 
   Kind kind = Kind::file;
   std::string path;
-  // Temporary name, used until the output is complete; empty: the output is written directly.
+  // Temporary name, used until the output is complete. Empty if the output is written directly.
   std::string unfinished = {};
   int fd = -1;            // descriptor of the output if it is a file; NewFile takes it over
   bool replaces = false;  // true if the output replaces an existing file

@@ -55,8 +55,8 @@ void give_up_capabilities(std::span<const unsigned> capabilities) {
 }
 
 bool may_access(const std::string& path, int mode) {
-  // Makes the system call directly. If the real and the effective user are equal, the C library's faccessat() behaves
-  // like access().
+  // Makes the system call directly, because the C library's faccessat() behaves like access() if the real and the
+  // effective user are equal.
   const long result = ::syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), mode, AT_EACCESS);
   if (result == 0 || (errno != ENOSYS && errno != EPERM)) return result == 0;
   // Fallback for kernels before Linux 5.8, and for sandboxes that refuse new system calls.
