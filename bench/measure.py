@@ -104,7 +104,7 @@ class Program:
         return self
 
     def __exit__(self, *_):
-        if self.child.returncode is None:  # only if an exception has prevented the call of end()
+        if self.child.returncode is None:  # still runs: an exception has prevented the call of end()
             self.child.send_signal(signal.SIGINT)
             self.child.wait()
 
@@ -129,8 +129,8 @@ def default_events(kmemtrace):
 
 
 class Recorder(Program):
-    """A recorder of the whole machine. The constructor waits until recording has started. To find this out, the
-    recorder runs a command that reports its start, and then waits until stop()."""
+    """A recorder of the whole machine. The constructor waits until recording has started. A recorder starts its command
+    when recording has started. The command here reports its own start, and then waits until stop() is called."""
 
     def __init__(self, *command):
         super().__init__([*command, '--', 'sh', '-c', 'echo begun; read line; true'], watch_every=0.05,

@@ -100,7 +100,7 @@ else
   without 'A fleet in ClickHouse' 'there is no clickhouse-server (tools/install-packages.sh test)'
 fi
 
-# The test of a page with a large trace needs programs that are built with the tests.
+# The measurement of an HTML report of a large trace needs programs that are built with the tests.
 events=100000000
 if [[ -n $quick ]]; then events=1000000; fi  # the test needs rare events, which traces with fewer events do not contain
 if [[ -x build/tests/web/many_events && -d build/web/node_modules ]] && command -v chromium >/dev/null; then

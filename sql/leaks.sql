@@ -6,12 +6,12 @@
 -- A group without live memory at the end has not grown. Traces under a second are not judged, as in `kmemtrace leaks`,
 -- because programs that start look like growth. The mean of the slopes is weighted by the lengths of traces.
 -- {shrinkable} is a condition on cache, function and migrate type of sums. report.sql explains {keys_as}, {keys},
--- {rows} and {traces}. Live memory may have been freed in three cases. First, at least a hundredth of the objects of
--- its call site (pages: order) are freed on untraced paths in the same trace, as in `kmemtrace leaks`. Second, the
--- kernel frees such objects on paths without a tracepoint. Third, the trace or an allocator in it may lack frees. All
--- other memory is sure, except shrinkable memory. A group grows only if its sure part also grows. The deviation is
--- computed from differences from the mean. stddevSamp() subtracts large squares instead, which is inaccurate for
--- similar slopes.
+-- {rows} and {traces}. Live memory may have been freed in three cases. First, in the same trace, at least a hundredth
+-- of the objects of its call site are freed on untraced paths, as in `kmemtrace leaks`. For pages, the order replaces
+-- the call site. Second, the kernel frees such objects on paths without a tracepoint. Third, the trace or an allocator
+-- in it may lack frees. All other memory is certainly live ("sure" in the columns), except shrinkable memory. A group
+-- grows only if its certainly live part also grows. The standard deviation of the slopes is computed from their
+-- differences from the mean. stddevSamp() subtracts large squares instead, which is inaccurate for similar slopes.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}),
   countIf(slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}), sum(live_n), sum(live_b), sum(shrinkable_b), sum(unseen_b),
   sumIf(slope * seconds, seconds >= {least_seconds}) / sumIf(seconds, seconds >= {least_seconds}),

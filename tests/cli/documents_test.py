@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that the output shown in README, tutorial and FAQ for files of the repository is the output of the
-commands."""
+"""Checks commands that README, tutorial and FAQ show for files of the repository. Each command must print the output
+that the document shows."""
 import os
 import sys
 import tempfile

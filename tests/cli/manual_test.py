@@ -67,7 +67,7 @@ class Manual(unittest.TestCase):
         with open(f'{PAGES}/kmemtrace.1.scd', encoding='utf-8') as file:
             page = file.read()
         for command, sentence in summaries().items():
-            if command != 'completion':  # has no manual page of its own
+            if command != 'completion':  # kmemtrace(1) describes this command
                 self.assertIn(f'\n*{command}*\n\t{sentence}. See *kmemtrace-{command}*(1).', page)
 
     def test_headings_name_existing_options(self):

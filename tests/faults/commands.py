@@ -19,7 +19,7 @@ class Command:
 
 
 def prepare(folder):
-    """Creates the inputs that the program itself writes."""
+    """Creates the inputs of the commands. The program under test writes most of them."""
     for arguments in (('convert', data('amd64-stacks/trace.dat'), 'in.kmt'), ('convert', data('graph/amd64.dat'), 'calls.kmt')):
 
         done = run(*arguments[:-1], os.path.join(folder, arguments[-1]))
@@ -51,7 +51,7 @@ OFFLINE = (
             reader=SNAPSHOT),
 )
 
-# A single process; its own system calls are not counted.
+# The recorded command. It starts no other processes, and faults are not injected into its system calls.
 LOAD = ('--', 'sh', '-c', 'i=0; while [ $i -lt 300 ]; do : </proc/self/stat; i=$((i + 1)); done')
 
 LIVE = (

@@ -61,7 +61,7 @@ def positions(most):
 
 
 def strace(log, options, arguments, folder):
-    """Returns the finished process, or None after a timeout, which kills the whole session."""
+    """Returns the finished process, or None after a timeout. A timeout kills all processes of the session."""
     temporary = os.path.join(folder, 'tmp')
     environment = dict(os.environ, TMPDIR=temporary, LC_ALL='C', NO_COLOR='1')
     with open(os.path.join(folder, '..', os.path.basename(folder) + '.out'), 'w+b') as out, \
@@ -137,7 +137,8 @@ def same(one, other):
 
 
 def problem_of(path, reader, damages=DAMAGES):
-    """Why the reader refuses the file, or which of `damages` `check` finds; None if the file is readable."""
+    """Returns why the reader refuses the file, or which kinds of damage in `damages` the command `check` finds. None if
+    the file is readable."""
     done = subprocess.run([PROGRAM, *reader, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode not in (0, 1):
         return f'{reader[0]} ends with {done.returncode}: {done.stderr.decode(errors="replace")[:200]}'
@@ -157,8 +158,8 @@ class Reference:
         done = strace(log, ['-e', 'trace=' + ','.join('?' + call for call in CALLS)], command.arguments, self.folder)
         if done is None or done.returncode != command.status:
             raise AssertionError(f'{command.name} without a fault: {done and (done.returncode, done.stderr)}')
-        # The dynamic loader makes the calls before the first munmap(). The recorded command makes the calls after
-        # another execve().
+        # Two kinds of calls get no faults. Those before the first munmap() are made by the dynamic loader. Those after
+        # another execve() are made by the recorded command.
         self.first, self.most = collections.Counter(), collections.Counter()
         counts, loading, others = collections.Counter(), True, set()
         with open(log, encoding='utf-8', errors='replace') as file:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kills recorders at random times. Only files may remain, and each must be readable up to its last block."""
+"""Kills recorders at random times. A killed recorder may leave files, but neither processes nor tracing instances. Each
+file must be readable up to its last block."""
 import argparse
 import collections
 import contextlib

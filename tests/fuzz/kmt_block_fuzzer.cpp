@@ -30,7 +30,7 @@ std::vector<Record> read(kmt::Bytes block, kmt::ByteOrder order) {
   std::vector<Record> records;
   BlockEvent event;
   std::size_t total = 0;
-  while (reader.next(event) && total < 1 << 22) {  // limit the total, because many events may refer to one long shape
+  while (reader.next(event) && total < 1 << 22) {  // limit the bytes: many events may share one long shape
     Record& record = records.emplace_back();
     record.ticks = event.ticks;
     reader.rebuild(event, record.bytes);

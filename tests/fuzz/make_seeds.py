@@ -48,7 +48,7 @@ def write_perf_seeds(folder):
         seeds.write(folder, name.replace('/', '.') + '.pipe', perfdata.to_pipe(perf))
 
 
-# Texts of kernel files that the copies of these machines lack.
+# Contents of kernel files that are missing for some machines of tests/data/snapshot.
 MEMINFO = b"""@meminfo
 MemTotal: 1000 kB
 MemFree: 500 kB
@@ -111,7 +111,7 @@ def first_lines(path, prefix=b''):
         return b''.join(prefix + line for line in file.readlines()[:LINES])
 
 
-# Texts of kernel files that the copies in tests/data lack.
+# OOM reports in forms of logs that tests/data/oom lacks.
 CARRIED_LOGS = {
     'container': b'{"log":"[  1.5] Mem-Info:\\n","stream":"stderr","time":"2024-03-01T10:00:00Z"}\n'
                  b'{"log":"active_anon:5 inactive_anon:1 isolated_anon:0\\n"}\n{"log":"40 pages RAM\\n"}\n',
@@ -121,8 +121,8 @@ CARRIED_LOGS = {
 
 
 def write_snapshot_seeds(folder):
-    """Writes a seed per machine and state: the first lines of each file, in one text. Output of debugging features
-    is combined with an invented meminfo."""
+    """Writes a seed per machine and state: the first lines of each file, in one text. If a folder has only the output
+    of debugging features, an invented meminfo is added."""
     data = os.path.join(HERE, '..', 'data', 'snapshot')
     for machine in sorted(entry.name for entry in os.scandir(data) if entry.is_dir()):
         for when in sorted(entry.name for entry in os.scandir(os.path.join(data, machine)) if entry.is_dir()):
@@ -149,8 +149,8 @@ def write_snapshot_seeds(folder):
 
 
 def user_chunks(trace):
-    """Returns chunks that describe a program, the vDSO and generated code: mapped, forked and executed. Adds
-    allocation events with a user stack that has one frame in each."""
+    """Returns chunks about a process that maps a program, the vDSO and generated code, forks, and executes a program.
+    Adds allocation events to the trace. Their user stacks have one frame in each of the three mappings."""
     task, program, vdso, made = 5, 0x400000, 0x7fff0000, 0x10000
     formats = {number: fields for number, fields in map(tracedat.parse_format, trace.ftrace_formats) if 'caller' in fields}
     stacks = [(number, fields) for number, fields in formats.items() if 'tgid' in fields]

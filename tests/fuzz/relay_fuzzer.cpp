@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Treats any bytes as relay files. The first byte selects the layout, or that the layout is detected. Steps must cover
-// the bytes without a gap, the number of events must not exceed the available space, and each reader must terminate.
+// Treats any bytes as relay files. The first byte selects a layout, or automatic detection of the layout. The steps of
+// the walker must cover all bytes without a gap. The bytes must have room for the number of events, and each reader
+// must terminate.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

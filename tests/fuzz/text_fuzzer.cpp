@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!kmt::text::is_text(file.bytes)) return 0;
   try {
     const std::uint64_t events = kmt::read_as_a_trace(file);
-    if (is_wrapped) return 0;  // a trace is unwrapped when it is opened, so these bytes are not its text
+    if (is_wrapped) return 0;  // the text of the trace is inside these bytes
     kmt::Findings findings;
     kmt::test::CheckedSink sink;
     kmt::text::read_records(file, sink, findings);

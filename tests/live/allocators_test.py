@@ -132,9 +132,9 @@ class Allocators(LiveTest):
             self.assertEqual(hits[0].get(site, 0) * 3, hits[1][site], site)
 
     def recorded(self, work):
-        """The report on the events of this process during `work`."""
-        # With a given buffer size, the recorder does not measure first. Events would appear to be recorded during that
-        # measurement.
+        """Records this process while it runs `work`. Returns the report on the events of this process."""
+        # Without -b, the recorder first measures the event rate. start() would mistake this measurement for the
+        # recording and return too early.
         process = self.start('-b', '16M', '-e', EVENTS + ',kmem:kmalloc')
         work()
         process.send_signal(signal.SIGINT)
@@ -168,7 +168,7 @@ class Allocators(LiveTest):
                  if e.name == 'alloc_vmap_area' and e.pid == os.getpid()]
         large = [size for size in areas if size >= 3 << 20]
         self.assertEqual(len(large), 1, areas)
-        # The area has the values of the map, a page for its header, and the guard page. The kernel's list of areas has
+        # The area has the values of the map, a page for the map's header, and a guard page. /proc/vmallocinfo must show
         # this area too.
         self.assertEqual(large[0], (3 << 20) + 2 * page)
         self.assertEqual(new, large)
@@ -182,7 +182,8 @@ class Allocators(LiveTest):
         def work():
             for fd in (bpf_map(PERCPU_ARRAY, 64, 500), bpf_map(ARRAY, 1 << 20, 3)):
                 os.close(fd)
-            # Kernel workers free the maps. The kernel shows only when the area is freed.
+            # Kernel workers free the maps later. /proc/vmallocinfo shows when the area is freed, but not when the
+            # percpu objects are.
             self.assertTrue(wait_until(lambda: not more_areas(before, 3 << 20)))
             time.sleep(1)
         got = self.recorded(work)

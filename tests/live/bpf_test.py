@@ -183,7 +183,7 @@ class Bpf(LiveTest):
 
     def test_converted_for_trace_cmd(self):
         messages = self.record('--backend', 'bpf', '--', 'ls', '/')
-        self.assertLess(self.lost_said(messages), 20)  # events in interrupts of a BPF program
+        self.assertLess(self.lost_said(messages), 20)  # events of interrupts that occurred during a BPF program
         path = self.path('trace.dat')
         subprocess.run([os.environ['KMEMTRACE'], 'convert', self.trace, path], check=True, stderr=subprocess.DEVNULL)
         text = report(path)

@@ -104,7 +104,7 @@ class Cgroup(LiveTest):
     def test_missed_moves_are_reported(self):
         moved = self.begin()
         process = self.start('--backend', 'tracefs', '-F', '--', 'sleep', '60')
-        process.send_signal(signal.SIGSTOP)  # stops reading; the buffers have room for some hundred moves
+        process.send_signal(signal.SIGSTOP)  # the recorder stops reading; buffers have room for hundreds of moves
         for _ in range(2000):
             self.enter(self.group, moved)
             self.enter(self.child, moved)

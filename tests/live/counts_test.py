@@ -66,7 +66,7 @@ class Counts(LiveTest):
         self.assertEqual(found.get('double_free_or_untraced_allocation', 0), again[False], (found, again))
 
     def test_frees_of_the_recorder(self):
-        self.check_frees_of_the_recorder('--no-probes')  # the test knows only tracepoints
+        self.check_frees_of_the_recorder('--no-probes')  # this test computes frees from tracepoints only
 
     def test_frees_of_the_recorder_by_bpf(self):
         self.check_frees_of_the_recorder('--backend', 'bpf')

@@ -25,7 +25,7 @@ ELSEWHERE = (
 )
 # These commands need a kernel that allows function tracing.
 TRACES_FUNCTIONS = r'^kmemtrace graph '
-# Replacements that shorten commands written for minutes or for a source tree.
+# Replacements in commands that would run for minutes or that need a kernel source tree.
 SHORTER = (
     (r'-d (?:\d+m|10s)\b', '-d 2s'),
     (r'--for \d\dm\b', '--for 10s'),
@@ -33,7 +33,7 @@ SHORTER = (
     (r'--every 1m', '--every 1s --for 3s'),
     (r'make -j8', 'ls'),
 )
-BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes, because an idle machine may start none
+BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes: an idle machine may start none
 # These commands run until Ctrl+C.
 SCREEN = r'kmemtrace top'  # needs a terminal
 ENDLESS = r'^kmemtrace (?:top(?! .*-n )|stat|serve|record(?! .*(?:-d |--duration |-- )))'

@@ -188,12 +188,12 @@ class Endings(LiveTest):
     def test_existing_trace_survives_a_failure(self):
         with open(self.trace, 'w', encoding='ascii') as file:
             file.write('precious')
-        self.record('-F', '--', '/nonexistent/program', exit_code=2)  # -F avoids that a busy machine fills a block
+        self.record('-F', '--', '/nonexistent/program', exit_code=2)  # -F: so few events that no block is written
         with open(self.trace, encoding='ascii') as file:
             self.assertEqual(file.read(), 'precious')
 
     def test_leftovers_are_found_and_removed(self):
-        path = f'{INSTANCES}/kmemtrace-{2 ** 22 - 1}-1'  # larger than any process ID
+        path = f'{INSTANCES}/kmemtrace-{2 ** 22 - 1}-1'  # no process has this ID
         os.mkdir(path)
         self.addCleanup(lambda: os.path.exists(path) and os.rmdir(path))
         self.assertIn(f'rmdir {path}', self.record('--duration', '100ms'))

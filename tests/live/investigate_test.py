@@ -103,7 +103,7 @@ class Investigate(LiveTest):
         self.assertGreater(len(slabs['series']) * slabs['step_seconds'], SECONDS - 2)
         self.assertLess(found['cost']['cpu_seconds'] + found['cost']['kernel_cpu_seconds'], 3.8)
         seen = json.loads(output)
-        if seen['verdict'] != 'grows':  # other activity may show as growth in the sums alone
+        if seen['verdict'] != 'grows':  # other activity may let the sums in meminfo grow
             self.assertEqual((nobody.returncode, seen['verdict']), (4, 'cannot_tell'), messages)
         self.assertIn('the allocating code', [one['what'] for one in seen['unseen']])
         self.assertEqual({'meminfo'}, {state['source'] for state in seen['states']})

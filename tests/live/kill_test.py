@@ -10,7 +10,7 @@ import unittest
 from kmt_events import File, count_of
 from recording import PROGRAM, LiveTest, instances_of, wait_until
 
-MOST_LOST = 2.0  # seconds of lost events; the recorder writes a block after one second
+MOST_LOST = 2.0  # maximum seconds before the kill whose events are lost; a block is written every second
 
 
 class Kill(LiveTest):

@@ -145,8 +145,8 @@ class LiveTest(unittest.TestCase):
         return process
 
     def load(self, pause=None):
-        """Starts a pipe loop on each CPU until the test ends; with `pause`, short loops with pauses in between.
-        Returns the processes."""
+        """Starts a pipe loop on each CPU, which runs until the test ends. With `pause` (seconds), the loops are short,
+        with pauses in between. Returns the processes."""
         loops = []
         for cpu in sorted(os.sched_getaffinity(0)):
             command = [PIPE_LOOP, '100000000']
@@ -171,8 +171,8 @@ class LiveTest(unittest.TestCase):
 
     @staticmethod
     def tracing(pid):
-        """True if the recorder is recording. Before, it measures the rate of all events except frees, without filters.
-        Filters are set only when the recording starts."""
+        """True if the recorder is recording. Before it records, the recorder measures the rate of all events except
+        frees, without filters. Filters are set only when the recording starts."""
         for name in instances_of(pid):
             with contextlib.suppress(OSError):
                 events = read_file(f'{INSTANCES}/{name}/set_event').split()

@@ -50,8 +50,8 @@ class Stat(LiveTest):
                                  '-e', ','.join(f'kmem:{name}' for name in EVENTS)])
         self.addCleanup(self.end, perf)
         stat = self.stat('--json', '--interval', '100ms', '-p', str(loop.pid))
-        stat.stdout.readline()  # counting has begun
-        time.sleep(1)           # perf starts counting during this time, too
+        stat.stdout.readline()  # the first interval has ended: stat counts
+        time.sleep(1)           # perf starts counting during this time
         loop.stdin.write('go\n')
         loop.stdin.flush()
         counted = json.loads(loop.stdout.readline())

@@ -139,7 +139,7 @@ class Top(LiveTest):
         terminal.keys('p')
         self.shows(terminal, r', paused')
         first = self.frozen(terminal, folder)
-        time.sleep(1.1)  # the file name has the second, and a running top would show a new frame
+        time.sleep(1.1)  # file names differ each second, and a top that was not paused would draw a new frame
         terminal.keys('3')
         self.shows(terminal, r'(?m)^  pipe_loop-\d+')
         self.assertEqual(self.frozen(terminal, folder).splitlines()[0], first.splitlines()[0])

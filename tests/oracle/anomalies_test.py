@@ -14,7 +14,8 @@ from samples import PLANTED, REAL, planted, real  # noqa: E402
 
 
 def said_by(path, *options):
-    """{(kind, first, second, allocator): (count, first time, last time)}, caches together; and the rows."""
+    """Returns {(kind, first call site, second call site, allocator): (count, first time, last time)}, added up over all
+    caches. Also returns the rows of `report`."""
     done = run('report', '--json', *options, path)
     if done.returncode != 0:
         raise AssertionError(f'report {" ".join(options)} {path}: exit {done.returncode}: {done.stderr}')

@@ -401,7 +401,8 @@ class Lttng(Case):
         self.check(packed=True, big=True)
 
     def test_metadata_cut_off(self):
-        """libbabeltrace2 never returns on some of these files, so kmemtrace must reject them before."""
+        """libbabeltrace2 never returns on some of these files, so kmemtrace must reject them before it calls the
+        library."""
         for big in (False, True):
             self.check(packed=True, big=big)
             path = self.path('session/kernel/metadata')
@@ -659,7 +660,7 @@ class LttngCtf2(Lttng):
             self.assertEqual(*reports)
 
     def test_rotation(self):
-        """Each folder has its metadata and a part of each stream."""
+        """A rotated recording: each folder has metadata of its own and a part of each stream."""
         writer, first, other = self.write()
         writer.packet(0, first[:90])
         writer.packet(1, other[:40])

@@ -34,7 +34,8 @@ def function(symbol):
 
 
 def name_of(key, value):
-    """The name of a value that does not depend on the kernel."""
+    """Returns a name for the value of a key. The name of a group must be the same on all kernels, so it has no
+    addresses."""
     if key in ('call-site', 'caller'):
         return function(value['symbol'])
     if key in ('task', 'process'):
@@ -47,7 +48,7 @@ def name_of(key, value):
 
 
 def sums(result, allocator):
-    """{name: {column: sum}} of what falls together."""
+    """Returns {name: {column: sum}}. Rows with the same name are added up."""
     groups = collections.defaultdict(collections.Counter)
     for row in result['groups'].get(allocator, {'rows': []})['rows']:
         name = json.dumps([name_of(key, value) for key, value in row['keys'].items()])

@@ -188,7 +188,7 @@ class Sqlite(Case):
         for view in self.VIEWS:
             self.same_groups(connection, path, view, options)
         anomalies = dict(connection.execute('SELECT kind, count FROM report_anomalies').fetchall())
-        # The database has only frees whose pages had all been freed before.
+        # As freed twice, the database counts only frees of blocks whose pages had all been freed before.
         twice = 'pages_freed_twice'
         self.assertLessEqual(anomalies.pop(twice, 0), told['anomalies'].get(twice, 0))
         self.assertEqual({kind: count for kind, count in told['anomalies'].items() if 'another' not in kind and kind != twice},

@@ -49,7 +49,7 @@ class Leaks:
             for (at, change), (until, _) in zip(steps, steps[1:] + [(seconds, 0)]):
                 level += change
                 integral += level * ((until - seconds / 2) ** 2 - (at - seconds / 2) ** 2) / 2
-            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # growth is reported as 0 if all is freed
+            slopes[function] = 12 / seconds ** 3 * integral if level else 0  # growth is 0 if nothing is live at the end
         return slopes
 
     def test_growth(self):
@@ -62,7 +62,7 @@ class Leaks:
             self.assertAlmostEqual(slope, got[function], delta=max(abs(slope) * 1e-6, 1e-3), msg=function)
 
     def test_traces_that_may_lack_frees(self):
-        """As in `leaks`, all live memory counts as uncertain."""
+        """The trace has no frees. As in `leaks`, all live memory must count as uncertain."""
         path = place('no_frees.txt')
         with open(HOSTS['late'][0], encoding='ascii') as whole, open(path, 'w', encoding='ascii') as file:
             file.writelines(line for line in whole if ' kfree: ' not in line)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests stored data: tables, schema versions and shards, and loading again, twice and partially. fleet_test.py runs
-these tests on real servers."""
+"""Tests what loading stores: tables, schema versions and shards. Also tests traces that are loaded again, by two
+loaders at once, or partially. fleet_test.py runs these tests on real servers."""
 import json
 import os
 import time

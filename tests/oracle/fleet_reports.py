@@ -46,8 +46,8 @@ class Reports:
             self.assertEqual(report(path)['slab']['lifetime']['mean_ns'], slab['mean_lifetime_ns'] or 0)
 
     def test_fleet_diff_equals_diff(self):
-        """Compares two hosts with one trace each. The durations may differ slightly, because local ones may start
-        with an event that no report counts."""
+        """Compares two hosts with one trace each. Durations may differ slightly from those of local reports, which may
+        start with an event that no report counts."""
         done = run('diff', HOSTS['web2'][0], HOSTS['web1'][0], '--json', '--limit', '0', '--per', 'second')
         local = json.loads(done.stdout)
         told = fleet(self.urls[0], 'diff', '--a', 'host=web2', '--b', 'kernel=*,host=web1')

@@ -141,8 +141,8 @@ def groups(told, key):
 
 
 def local_groups(path, key, *options):
-    """The groups of all allocators. An allocator to which the key does not apply has one group. If the key is the
-    call site, it has the callers from its stacks."""
+    """Returns the groups of all allocators, as the fleet forms them. An allocator to which the key does not apply has
+    one group. If the key is the call site, groups of such an allocator are the callers found in its stacks."""
     found = groups(report(path, '--by', key, *options), key)
     missing = [name for name in ALLOCATORS if not any(allocator == name for allocator, _ in found)]
     instead = 'caller' if key == 'call-site' else 'comm'
@@ -153,7 +153,7 @@ def local_groups(path, key, *options):
 
 
 def doubted(path, key, reason, allocator='slab'):
-    """{key: bytes of what was allocated that `leaks` has doubts of for that reason}, without zeros."""
+    """Returns {key: bytes that `leaks` reports as uncertain for this reason}, without zeros."""
     done = run('leaks', path, '--by', key, '--json', '--limit', '0', seconds=300)
     doubts = {text_of_key(key, row['keys'][key]): sum(doubt['bytes'] for doubt in row['uncertain'] if doubt['reason'] == reason)
               for row in json.loads(done.stdout)['groups'].get(allocator, {'rows': []})['rows']}

@@ -30,9 +30,9 @@ class Allocation:
         self.changes = []
         self.bytes_freed = 0
         self.parts = []  # (free event, freed bytes): pages may be freed in parts
-        self.free = None  # the event that ended it
+        self.free = None  # the event that ended the allocation
         self.replaced = False
-        self.early = False  # a free of its address occurred just before
+        self.early = False  # its address was freed just before the allocation
         self.cache = None
 
     @property

@@ -190,7 +190,7 @@ class File:
             self.space_changes.append(change)
 
     def thread_groups(self):
-        """{tid: tgid} as the recorder saw them."""
+        """Returns {tid: tgid} from the recorder's notes about tasks."""
         return {int(tid): int(group) for tid, group in map(bytes.split, self.facts['thread_groups'].splitlines())}
 
     def to_ns(self, ticks):

@@ -30,7 +30,8 @@ def number(fields, name):
 
 
 def allocations_by_call(path):
-    """{system call: allocations}, by who runs on each CPU."""
+    """Returns {system call: number of allocations}. The running task of each CPU is tracked to find the system call of
+    an allocation."""
     text = subprocess.run(['babeltrace2', '--clock-seconds', '--no-delta', path], stdout=subprocess.PIPE, check=True,
                           encoding='utf-8', errors='replace').stdout
     running, inside, ended, interrupts = {}, {}, set(), collections.defaultdict(list)

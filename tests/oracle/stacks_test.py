@@ -33,7 +33,7 @@ class Event:
 
 
 def expected(path):
-    """{cpu: [line]}, by trace-cmd, and how many stacks fit no event."""
+    """Returns the lines of trace-cmd as {cpu: [line]}, and the number of stacks that belong to no event."""
     text = subprocess.run(['trace-cmd', 'report', '-t', '-l', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=True, encoding='utf-8', errors='replace').stdout
     events = collections.defaultdict(list)

@@ -299,7 +299,7 @@ class Tracks(Case):
         self.assertIn(f'{len(instants):,} of them are shown as instants', done.stderr)
         self.assertGreater(len(instants), 100)
         weight = [[one['bytes'] * one['lifetime ns'] for one in of] for of in (slices, instants)]
-        self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # all of the largest
+        self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # the largest allocations are all slices
         self.assertLess(max(weight[1]), max(weight[0]))
         # Each instant must overlap with at least 32 slices, because there are 32 lanes. Each of these slices must have
         # at least the weight (bytes * lifetime) of the instant.

@@ -40,8 +40,8 @@ def chunk(kind, stream, payload):
 
 
 def block(trace, count):
-    """The payload of a block: the first records of the first CPU with records, slab and page events as shapes, and a
-    loss."""
+    """Returns the payload of a block: the first records of the first CPU that has any, and a loss. Slab and page events
+    are stored as shapes."""
     addresses = {}  # event id: (kind, Field)
     for number, fields in tracedat.formats(trace).values():
         for name, kind in (('ptr', SLAB), ('pfn', PAGE)):

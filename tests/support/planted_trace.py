@@ -34,13 +34,13 @@ class Plan:
 
 def plant(donor, seed=1, noise=10_000, kernel=None, cpus=4, stacks=False, names_caches=False, renames=False):
     """Returns a Plan for a trace of the donor's machine. `noise`: number of additional events. `kernel`: the
-    simulated release, which determines which frees are legal. `stacks`: slab events have a kernel stack (a number:
-    from that time on). `names_caches`: kmem_cache_alloc names the cache, as in Linux 7 and later. `renames`: an
-    event renames a task."""
+    simulated release, which determines which frees are legal. `stacks`: slab events have a kernel stack; if it is a
+    number, only from that time (ns) on. `names_caches`: kmem_cache_alloc names the cache, as in Linux 7 and later.
+    `renames`: an event renames a task."""
     return _Planter(donor, seed, kernel, cpus, stacks, names_caches).plant(noise, renames)
 
 
-# A trace with MANY events, and with stacks only from the time LATE on, has 100,000 events without a stack.
+# Arguments `noise` and `stacks` for a trace with 100,000 events before the first stack.
 MANY, LATE = 110_000, 29_900_000_000
 
 

@@ -140,7 +140,7 @@ def print_table(answers, names, tools):
     print(f'\n| | {" | ".join(tools)} |\n|---|{"---|" * len(tools)}')
     for name in names:
         print(f'| `{name}` | {" | ".join(cells.get((name, tool), "") for tool in tools)} |')
-    sums, good = [], len(answers) == len(names) * len(tools)  # fewer if the machine was ended
+    sums, good = [], len(answers) == len(names) * len(tools)  # answers are missing if the machine was stopped
     for tool in tools:
         asked = [one for one in answers if one['tool'] == tool]
         planted = [verdict(one) for one in asked if is_plant(one)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Records kernel paths without a tracepoint by probes, in a virtual machine. Few addresses may be allocated again
-without a seen free.
+without a recorded free.
   probes_test.py KERNEL"""
 import json
 import os

@@ -69,7 +69,7 @@ test('lifetimes are a grid of octaves and time', () => {
 test('merged sizes have no call site', () => {
   assert.deepEqual(sizesLeftOut(model, kNoFilter), { allocations: 4, requested: 40, allocated: 64 });
   assert.equal(sizesLeftOut(model, { ...kNoFilter, range: { from: 0, to: 2 } }).allocations, 0);
-  // some of them may belong to this call site
+  // merged sizes may belong to any call site, so a filter by call site includes all
   assert.equal(sizesLeftOut(model, { ...kNoFilter, site: 's1' }).allocations, 4);
   assert.equal(sizesLeftOut(model, { ...kNoFilter, allocator: 'pages' }).allocations, 0);
 });
@@ -81,7 +81,7 @@ test('with many CPUs, only CPUs with frees are rows, and others are merged', () 
   const matrix = freeMatrix(makeModel(trace), kNoFilter, false);
   assert.deepEqual(matrix.places, [7, 40000, -1]);
   assert.deepEqual([...matrix.frees], [0, 0, 5, 0, 3, 0, 0, 0, 1]);
-  assert.deepEqual([...matrix.own[0]], [0, 3, 0]); // not counted as own: two different CPUs of the merged ones
+  assert.deepEqual([...matrix.own[0]], [0, 3, 0]); // -1 and -2 are different CPUs, so their frees do not count here
 });
 
 test('rare lifetimes are counted separately if a call site is selected', () => {

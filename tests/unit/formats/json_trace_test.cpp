@@ -224,7 +224,7 @@ TEST_F(JsonTraceTest, UpdatesTheClock) {
   ASSERT_EQ(events.size(), 3u);
   EXPECT_EQ(events[0].time_ns, 3'500'016'000u);
   EXPECT_EQ(events[1].time_ns, 3'500'240'000u);
-  EXPECT_EQ(events[2].time_ns, 3'500'261'000u);  // 8 bits wrapped
+  EXPECT_EQ(events[2].time_ns, 3'500'261'000u);  // the 8-bit time wrapped around once more
 }
 
 // Packets with LTTng's header of 37 bytes, or that of CTF2-PMETA-1.0 with 44 bytes, and two bytes of padding.
@@ -306,7 +306,7 @@ TEST(JsonMetadataTest, SharesSlotsOfTheSameValues) {
   const std::string by_option = blob(R"("v","n")");
   const std::string metadata =
       metadata_with({{"kind", kU8}, {"v", variant}, {"b", by_option}, {"c", by_option}, {"d", by_option}});
-  EXPECT_EQ(parse_json_metadata(bytes_of(metadata)).slots, 4u);  // "kind", each "n", and both
+  EXPECT_EQ(parse_json_metadata(bytes_of(metadata)).slots, 4u);  // "kind", "n" of each option, and one for both
 }
 
 TEST(JsonMetadataTest, LimitsThePartsThatAliasesCopy) {

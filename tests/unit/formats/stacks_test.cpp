@@ -203,7 +203,7 @@ TEST_P(Stacks, DoNotBelongToAnEventBeforeALoss) {
   const Read got = read({{kmalloc(1)}, {stack({9}), kmalloc(2), stack({2})}}, 1);
   EXPECT_EQ(got.events, (std::vector<WithStack>{{1, {}}, {2, {2}}}));
   EXPECT_EQ(got.unmatched, 1u);
-  // A loss must have this effect too if earlier stacks were assigned to events.
+  // After a loss, stacks must not be assigned to earlier events, even if stacks before the loss were assigned.
   const Read later = read({{kmalloc(1), stack({1}), kmalloc(2)}, {stack({9}), kmalloc(3), stack({3})}}, 1);
   EXPECT_EQ(later.events, (std::vector<WithStack>{{1, {1}}, {2, {}}, {3, {3}}}));
   EXPECT_EQ(later.unmatched, 1u);

@@ -220,7 +220,7 @@ TEST(TextTrace, InvalidValuesMakeALineUnreadable) {
     EXPECT_EQ(found.events.size(), 1u) << bad;
     EXPECT_EQ(found.unreadable(), 1u) << bad;
   }
-  // If a field is missing in some lines, these lines are not unreadable.
+  // Lines that lack an optional field must still be read.
   const ReadText found = read(line(kWhole + " node=1") + line(kWhole));
   ASSERT_EQ(found.events.size(), 2u);
   EXPECT_EQ(found.events[0].node, 1);

@@ -107,7 +107,8 @@ TEST(CutReports, UsedPagesOfCmaAreasAreUnknownWithoutTheFreeOnes) {
   EXPECT_FALSE(line->counted);
 }
 
-// A sum with an unknown part is a lower limit. It can only show that the sum is too large.
+// If a part is unknown, the sum of the other parts is a lower limit. A health check can then only find that the sum is
+// too large, not that it is fine.
 TEST(CutReports, ASumWithAnUnknownPartIsALowerLimit) {
   std::string log = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
   const auto cut = [&log](std::string_view line) { log.erase(log.find(line), line.size()); };

@@ -37,7 +37,7 @@ TEST(LogPrefixes, OfVendorsAreRemoved) {
     EXPECT_EQ(text_after_prefix(line), "Mem-Info:") << line;
 }
 
-// The CPU may change between the lines of one report, and the task does not.
+// All lines of a report are from one task, but the CPU may change between them.
 TEST(LogPrefixes, TheCallerIsTheTask) {
   EXPECT_EQ(caller_in("[  1.500000] [0:  hog:  123] x"), caller_in("[  1.500000] [7:  hog:  123] x"));
   EXPECT_EQ(caller_in("[  1.500000]  (0)[123:hog]x"), caller_in("[  1.500000]  (7)[123:hog]x"));

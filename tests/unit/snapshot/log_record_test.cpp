@@ -52,7 +52,7 @@ TEST(LogRecords, QuotedPrintableMailIsDecoded) {
   EXPECT_EQ(messages_in("Free swap  = 0kB\n"), (Texts{"Free swap  = 0kB"}));
 }
 
-// A part of a mail may have no encoded "=", and then no codes.
+// A part of a quoted-printable mail may contain no "=3D". Its "=" are then text, except at the ends of lines.
 TEST(LogRecords, PartsOfQuotedPrintableMailAreJoined) {
   EXPECT_EQ(messages_in("> slab_unreclaimable:226=\n> 23\n> isolated_=\nfile:0\nhugepages_total=10\n"),
             (Texts{"slab_unreclaimable:22623", "isolated_file:0", "hugepages_total=10"}));

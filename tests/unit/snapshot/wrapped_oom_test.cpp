@@ -95,8 +95,8 @@ std::map<std::string, std::int64_t> known_lines(const OomReport& report) {
   return lines;
 }
 
-// True if all numbers that were found are right, and most were found. A mail program may wrap most lines at the same
-// column by chance, as if it had cut them there, and then some counters are unknown.
+// True if all numbers that were found are right, and most were found. Some counters may be unknown: if a mail program
+// happens to wrap most lines at one column, they look like lines cut at that width.
 bool has_right_numbers(const LogNumbers& found, const LogNumbers& whole) {
   return found.size() + 3 >= whole.size() && std::ranges::all_of(found, [&](const auto& number) {
            const auto of_whole = whole.find(number.first);

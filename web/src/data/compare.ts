@@ -8,7 +8,7 @@ export interface JoinedTree {
   parent: Int32Array;
   depth: Uint16Array;
   name: Int32Array; // -1 for the root
-  nodeOf: Uint32Array[]; // node of the joined tree, by trace and node of the trace's tree
+  nodeOf: Uint32Array[]; // nodeOf[trace][node of its tree]: node of the joined tree
 }
 
 export function joinTrees(models: Model[]): JoinedTree {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What kmemtrace writes into the page: the documents of docs/formats, and sums that can be cut by time. All text in it is
-// a trace's own, so hostile.
+// The data that kmemtrace writes into the page: the documents of docs/formats, and sums for each part of the time. All
+// text in it comes from traces, so it may be hostile.
 
 export type AllocatorName = 'slab' | 'percpu' | 'vmalloc' | 'pages';
 
@@ -29,7 +29,7 @@ export interface Totals {
   live_bytes: number | null;
   peak_bytes: number | null;
   peak_ns: number | null;
-  matched_frees?: number; // if it is missing (pages), use lifetime.count
+  matched_frees?: number; // pages lack it: use lifetime.count instead
   unmatched_frees?: number;
   cross_cpu_frees?: number;
   cross_node_frees?: number | null;
@@ -156,7 +156,7 @@ export interface LeakRow {
   uncertain_bytes: number | null;
   uncertain: { reason: string; allocations: number; bytes: number }[];
   untraced_path: string | null;
-  processes?: { process: KeyValue; live_allocations: number; live_bytes: number }[]; // the largest first; not all
+  processes?: { process: KeyValue; live_allocations: number; live_bytes: number }[]; // the largest; others are omitted
   processes_in_all?: number;
   age: { oldest_ns: number; median_ns: number };
   series: (number | null)[] | null;
@@ -235,7 +235,8 @@ export interface Explore {
     frees: number[];
     bytes: number[];
   };
-  // Negative numbers stand for CPUs that are merged as "others". −1 is one of these CPUs, and −2 is a different one.
+  // A negative number is a CPU that is merged into "others". If `from` and `to` are both −1, they are the same CPU; if
+  // one is −1 and the other −2, they are different CPUs.
   cpus: { allocator: number[]; from: number[]; to: number[]; bucket: number[]; frees: number[]; bytes: number[] };
   coarse: number;
   cpu_nodes: number[] | null;
@@ -292,7 +293,7 @@ export interface CalledFunction {
 export interface Calls {
   first: number; // number of first calls in the file
   slowest: number; // number of slowest calls in the file
-  unfiltered?: boolean; // options select events by criteria that do not select calls
+  unfiltered?: boolean; // true: options select events, but not calls
   graph: {
     calls_traced: number;
     calls_selected: number;

@@ -203,7 +203,7 @@ export function freeMatrix(model: Model, filter: Filter, byNode: boolean): Matri
     const column = index.get(place(to[at])) ?? 0;
     grid.frees[row * size + column] += frees[at];
     grid.bytes[row * size + column] += bytes[at];
-    // Among merged CPUs, different numbers mean different CPUs.
+    // Frees by a different merged CPU do not count as frees by the allocating CPU.
     if (row !== column || (places[row] < 0 && from[at] !== to[at])) continue;
     own[0][row] += frees[at];
     own[1][row] += bytes[at];

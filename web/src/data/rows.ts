@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makes the rows of tables. They are the report's own rows, which are exact. If the report has no rows for a filter,
-// they are sums.
+// Makes the rows of tables. Rows of the report are used where possible, because they are exact. If the report has no
+// rows for a filter, the rows are sums of groups.
 import { allocatorNumber, kAllocators } from './allocators';
 import type { Address, GroupRow, Groups, KeyValue, PageOrder } from './document';
 import { onlyBy, type Dimension, type Filter } from './filter';
@@ -29,13 +29,13 @@ export interface Row {
   pingpong: number | null;
   crossNode: number | null;
   failed: number | null;
-  groups: number[]; // the smallest groups in this row that are known
+  groups: number[]; // indices of the model's groups that belong to this row
 }
 
 export interface Rows {
   rows: Row[];
   exact: boolean; // true if all rows are from the report
-  missing: number; // number of rows that are in the report but not in the document
+  missing: number; // number of rows that kmemtrace left out of the page
 }
 
 export type TableDimension = 'site' | 'module' | 'cache' | 'task';
@@ -117,7 +117,7 @@ function ofSums(model: Model, sums: Folded, name: string): Row {
   };
 }
 
-// Returns the rows of the report. The page has none by module.
+// Returns the report's rows by this dimension. The page contains no report by module.
 function documentOf(model: Model, dimension: TableDimension): Groups | null {
   if (dimension === 'site') return model.trace.report.groups;
   if (dimension === 'module') return null;

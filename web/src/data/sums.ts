@@ -7,10 +7,10 @@ export interface Sums {
   allocations: number;
   requested: number;
   allocated: number;
-  wasted: number; // only of slab: other allocators allocate the requested bytes, or request for one CPU
+  wasted: number; // slab only: others allocate what is requested, or request for one CPU
   frees: number;
-  freed: number; // bytes that ended with a free
-  liveAllocations: number; // number at the end of the range
+  freed: number; // freed bytes
+  liveAllocations: number; // at the end of the range
   live: number;
   peak: number; // highest value of live bytes at the ends of buckets
 }

@@ -248,7 +248,7 @@ TEST(Conclusion, GrowthInStepsIsUnsure) {
       << unsure.words;
 }
 
-// A short watch shows only fast growth, and says so.
+// A short investigation finds only fast growth. Its conclusion must state the smallest growth that it can find.
 TEST(Conclusion, StatesTheGrowthThatWouldNotShow) {
   InvestigationEvidence evidence;
   evidence.seconds = 13;
@@ -266,8 +266,8 @@ TEST(Conclusion, StatesTheGrowthThatWouldNotShow) {
   EXPECT_EQ(whole.words.find("may not show"), std::string::npos) << whole.words;
 }
 
-// Returns samples of a task that leaks `bytes_per_s` from `begin` on. At `begin`, another task allocates in one step a
-// quarter of what the first one leaks until 120 s.
+// Returns samples of two tasks. The first leaks `bytes_per_s` from `begin` on. The second allocates all of its memory
+// at `begin`: a quarter of what the first leaks until 120 s.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");
   seen.mean_bytes = 16 << 10;

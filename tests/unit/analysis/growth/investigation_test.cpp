@@ -81,8 +81,8 @@ TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// A task has few samples, which grow in steps, and hardly in the second half. The cache that the task
-// allocates from grows steadily.
+// The samples of a task are few: they rise in steps, and only in the first third of the time. The counter of the cache
+// that the task allocates from rises steadily.
 TEST(Investigation, CountersAndSharesNameTheTask) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
@@ -107,7 +107,7 @@ TEST(Investigation, CountersAndSharesNameTheTask) {
       return finding.certainty == Certainty::sure && finding.processes.front().process == 4321;
     });
   };
-  EXPECT_FALSE(names(evidence_of("kmalloc-192", few)));  // another cache grows
+  EXPECT_FALSE(names(evidence_of("kmalloc-192", few)));  // the growing cache is not that of the task
   EXPECT_FALSE(names(evidence_of("key_jar", [](double seconds) { return seconds < 3 ? 0 : 400'000; })));  // at once
 }
 
@@ -126,7 +126,7 @@ TEST(Investigation, ShortRecordingsAreNotJudged) {
 TEST(Investigation, TheLargestHolderOfAGrowingCacheIsLikely) {
   for (const bool recorded : {true, false}) {
     InvestigationEvidence evidence = evidence_with_noise(7);
-    const double part = recorded ? 0.02 : 1;  // length of the recording as a share of the time
+    const double part = recorded ? 0.02 : 1;  // the recording's share of the whole time
     evidence.trace = empty_seen(0);
     evidence.trace->step_seconds *= part;
     if (!recorded) evidence.trace.reset();

@@ -33,7 +33,7 @@ TEST(Narrowing, SelectsGrowingMemory) {
   EXPECT_FALSE(of_pages.has("pages of order 2"));
 }
 
-// Caches that tracing uses grow and shrink with any recording, so they are not recorded if no other cache is.
+// Caches that tracing itself uses grow and shrink with any recording. If no other cache grows, nothing is recorded.
 TEST(Narrowing, CachesUsedByTracingAreNotRecordedAlone) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;

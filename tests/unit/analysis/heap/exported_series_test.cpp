@@ -30,7 +30,7 @@ TEST(ExportedSeries, OnlyTheLargestHaveSeparateSeries) {
   EXPECT_EQ(rows.back().name, "other");
   EXPECT_EQ(find(rows, "b").events, 2u);
   EXPECT_EQ(find(rows, "c").bytes, 250u);
-  EXPECT_EQ(find(rows, "other").events, 11u);  // includes "a", which became large when no row was free
+  EXPECT_EQ(find(rows, "other").events, 11u);  // includes "a": it grew when both rows were taken
   EXPECT_EQ(find(rows, "other").bytes, 9100u);
 }
 

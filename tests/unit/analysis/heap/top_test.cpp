@@ -221,7 +221,7 @@ TEST(TopAccount, PagesOfSlabsAreNotCountedBesideTheirObjects) {
   EXPECT_TRUE(account.samples().result({HeapKey::process}).rows.back().slab_pages);
 }
 
-// Calls every function vma_alloc_folio_noprof().
+// Gives every address the function name vma_alloc_folio_noprof.
 class UserNames : public NoNames {
  public:
   std::string name(std::uint64_t) const override { return "vma_alloc_folio_noprof"; }
@@ -360,7 +360,7 @@ TEST(TopAccount, RefillsOfBpfBelongToTheInterruptedProcess) {
 
 TEST(TopAccount, LiveBytesAreAtMostAllocatedBytes) {
   const NoNames names;
-  constexpr std::uint64_t kRare = 256 * kBytes;  // one sample stands for much more than it has
+  constexpr std::uint64_t kRare = 256 * kBytes;  // a sample's estimate is far above its own bytes
   TopAccount account({TopView::processes}, kRare, names, cgroup_text);
   account.samples().add(sample_of(12));
   account.add_interval({site_of(12)}, 1'000'000'000);

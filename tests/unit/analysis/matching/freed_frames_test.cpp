@@ -21,7 +21,7 @@ Event pages(std::uint64_t first, unsigned order, std::uint64_t time_ns) {
 TEST(FreedFrames, AgreesWithAMapOfFrames) {
   std::mt19937_64 random(7);
   FreedFrames freed(PageIdentity::frame);
-  std::map<std::uint64_t, std::uint64_t> time_of;  // by freed frame
+  std::map<std::uint64_t, std::uint64_t> time_of;  // key: freed frame; value: time of its last free
   for (std::uint64_t time = 1; time < 40'000; ++time) {
     const unsigned order = static_cast<unsigned>(random() % 5);
     const Event event = pages(random() % 3000, order, time);

@@ -6,7 +6,7 @@
 namespace kmt {
 namespace {
 
-// The kernel may merge jbd2_inode with other caches, so the function must be enough.
+// The kernel may merge jbd2_inode with other caches, so the allocating function alone must identify its objects.
 TEST(SlabAccount, JournalDataOfInodesIsFreedWithInodes) {
   EXPECT_TRUE(is_shrinkable("jbd2_inode", ""));
   EXPECT_TRUE(is_shrinkable("dmaengine-unmap-2", "ext4_inode_attach_jinode"));

@@ -130,8 +130,9 @@ TEST_F(Leaks, GrowthThatLevelsOffIsPast) {
   EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::certain);
 }
 
-// In Linux 6.1, events of allocations from a cache lack its name, and events of frees have it. Frees of the same cache
-// may be faster than the allocations, and frees by a function of a similar name may not.
+// In Linux 6.1, events of frees name the cache, but events of allocations do not. Frees count for an allocating
+// function whose name resembles the cache's name, even if they are faster than its allocations. For other functions,
+// the frees count only if they are as fast as the allocations.
 TEST_F(Leaks, FreesAreOlderOnlyIfTheirObjectIs) {
   leak(1);
   for (int i = 0; i < 3; ++i) release(10 * kSecond, 0x8);  // the second and third free follow untraced allocations
@@ -170,7 +171,7 @@ TEST_F(Leaks, OlderFreesCountIfOnlyTheyNameTheCache) {
 // slabinfo shows that older objects of this size are freed as fast.
 TEST_F(Leaks, OlderFreesOfACacheOfTheSameSizeCount) {
   info.tables.cache_names = {"", "PING"};
-  info.tables.call_sites.push_back(SiteNames::kOfFiles);  // no name like those of the allocating functions
+  info.tables.call_sites.push_back(SiteNames::kOfFiles);  // no allocating function has a similar name
   struct Case {
     std::uint64_t size;
     std::uint64_t frees_per_second;
@@ -551,7 +552,7 @@ TEST_F(Leaks, ATraceWithoutFreesProvesNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// If frees of cache objects were recorded, frees of kmalloc objects need not have been. The reverse is true too.
+// The frees of cache objects and those of kmalloc objects are separate events. A trace may have only one of them.
 TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   leak(1);
   churn(2);
@@ -583,8 +584,8 @@ TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// The trace contains no frees of this memory. If the event of frees was recorded, this alone is not a reason for doubt,
-// but lost events are.
+// The trace contains no frees of this memory. That is no reason for doubt if the event of frees was recorded. Lost
+// events are a reason for doubt.
 TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
                                     std::pair(EventKind::vmap_alloc, EventKind::vmap_free)}) {

@@ -101,7 +101,7 @@ TEST_F(Forks, TablesOfTasksThatReplaceOlderOnesAreNoLeak) {
   EXPECT_EQ(verdict_on_tables(in_fork), LeakVerdict::uncertain);
 }
 
-// copy_process() ends with a call of alloc_fdtable(), and leaves no frame in the stack of the table.
+// The compiler may turn a call at the end of copy_process() into a jump. The stack then has no frame of copy_process().
 TEST_F(Forks, TheCallerOfTheFunctionSuffices) {
   in_fork = StackIds(info.tables.stacks).id_of(std::array<std::uint64_t, 2>{kTable, kEntry});
   fork_storm(true, false);

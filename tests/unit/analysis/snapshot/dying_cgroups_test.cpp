@@ -15,7 +15,7 @@ std::vector<DyingCgroups> dying_in(std::string_view text) {
   return dying_cgroups(memory.cgroups);
 }
 
-// /jobs has 70 removed cgroups, 20 of them below /jobs/a. All 75 count for the root.
+// The root has 75 removed cgroups below it: 70 are below /jobs, and 20 of these are below /jobs/a.
 TEST(DyingCgroups, CountForTheDeepestExistingCgroup) {
   const std::vector<DyingCgroups> rows = dying_in(
       "/cgroup.stat:nr_descendants 3\n/cgroup.stat:nr_dying_descendants 75\n/memory.stat:slab 9000\n"

@@ -294,7 +294,8 @@ TEST(SnapshotsDiff, ValuesOfOnlyOneSnapshotAreNoChange) {
   EXPECT_TRUE(both.not_compared.empty());
 }
 
-// A report in the kernel's log lists only the largest call sites. Others may have been smaller, or not there.
+// A report in the kernel's log lists only the largest call sites. A call site that is not listed may be small, or may
+// have no memory.
 TEST(SnapshotsDiff, OnlyCallSitesInBothListsAreCompared) {
   const auto of = [](const char* sites) {
     StateSample sample{0, 0, {{"meminfo", meminfo(100)}, {"allocinfo", sites}}};

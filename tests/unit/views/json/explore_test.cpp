@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the data of a page of the HTML report. The data must stay small and complete: groups that are left out are
-// merged into one group.
+// Tests the sums over time in the HTML report. The data must stay small and complete: small groups are merged into one
+// group.
 #include "views/json/explore.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ TEST(JsonExplore, ColumnsHaveTheCountsOfGroups) {
   std::vector<GroupRow> rows = {row_of(1, {traffic_in(2, 3, 400), traffic_in(7, 1, 100, 200)}),
                                 row_of(2, {traffic_in(5, 1, 50)})};
   rows[0].traffic = std::make_shared<const std::vector<Traffic>>(std::vector<Traffic>{
-      traffic_in(2, 3, 400), {0, 7, {~std::uint64_t{0}, 0, 100, 1, 200, 1, 8}}});  // -1: an allocation is subtracted
+      traffic_in(2, 3, 400), {0, 7, {~std::uint64_t{0}, 0, 100, 1, 200, 1, 8}}});  // -1 allocation: a correction
   const auto json = nlohmann::json::parse(json_explore(result_of(std::move(rows), 10), false));
   EXPECT_EQ(json["changes"]["group"], (std::vector<int>{0, 0, 1}));
   // Differences to the previous bucket of the group: 2 + 5 is 7.
@@ -155,7 +155,7 @@ TEST(JsonExplore, LifetimesAreBounded) {
   }
   const auto json = nlohmann::json::parse(json_explore(result, false));
   const auto& lifetimes = json["lifetimes"];
-  // The merged call sites have four octaves in each of four buckets.
+  // All call sites beyond the limit are merged into one. It has four octaves in each of four buckets.
   EXPECT_EQ(lifetimes["site"].size(), 100'000u + 4 * 4);
   EXPECT_EQ(sum_of(lifetimes["frees"]), std::uint64_t{4} * kSites * (kSites + 1) / 2);
   EXPECT_EQ(sum_of(lifetimes["bytes"]), std::uint64_t{4} * kSites * 64);
