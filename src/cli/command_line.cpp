@@ -108,7 +108,8 @@ Parser parser_of(Command& command, CLI::App& app) {
   return parser;
 }
 
-// Copies the values that were parsed. After a parsing error, these are the values before the error.
+// Copies the parsed values to the options of the command. After a parsing error, only the values before the error were
+// parsed.
 void take_given(Parser& parser) {
   for (const auto& [parsed, option] : parser.options) option->given = parsed->results();
   for (const CLI::Option* const parsed : parser.app->parse_order())
@@ -198,7 +199,8 @@ ParsedLine parse_command_line(Command& program, std::vector<std::string> argumen
   app.set_help_flag("-h");
   app.set_help_all_flag("--help");
   app.set_version_flag("--version", "");
-  app.require_subcommand(0, 1);  // no second command, because a file may have the name of a command
+  // allow at most one command, because a later argument may be a file with the name of a command
+  app.require_subcommand(0, 1);
   std::vector<Parser> parsers = {parser_of(program, app)};
   for (Command& command : program.commands)
     parsers.push_back(parser_of(command, *app.add_subcommand(command.name, command.description)));

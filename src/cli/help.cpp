@@ -15,7 +15,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kIndent = 2;
-constexpr std::size_t kLongestTerm = 26;  // in characters; a longer term is on a line of its own
+constexpr std::size_t kLongestTerm = 26;  // in characters; the meaning of a longer term starts on the next line
 
 // Wraps the words of a line at `width`. Indents the first line by `indent` blanks and the others by `hang`.
 std::string wrapped_line(std::string_view line, std::size_t indent, std::size_t hang, std::size_t width) {

@@ -334,7 +334,8 @@ int run(const Command& command, ExportArguments& options) {
   file.finish();
   if (complete) return 0;
   if (format.options != OwnOptions::of_clickhouse)
-    say_interrupted("export");  // a partial trace stays invisible in ClickHouse, and a message has already said this
+    // the upload to ClickHouse has already printed that reports hide a partly loaded trace
+    say_interrupted("export");
   return kInterruptedExitCode;
 }
 

@@ -23,7 +23,7 @@ namespace kmt {
 
 namespace {
 
-// The version of the format of rows. It is part of the trace ID. Increase it if the rows of a trace change.
+// The version of the row format, which is part of the trace ID. Increase the version if the rows of a trace change.
 constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }

@@ -22,8 +22,8 @@ class NoNames : public SymbolNames {
   std::string name(std::uint64_t address) const override { return fmt::format("{:#x}", address); }
 };
 
-// Returns options for a preliminary pass. Such a pass must not request raw call records, because it would never release
-// their memory.
+// Returns options for a preliminary pass. A preliminary pass must not request raw call records, because nothing in this
+// pass releases their memory.
 TraceOptions without_call_records(TraceOptions options) {
   options.call_records = false;
   return options;

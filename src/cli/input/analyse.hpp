@@ -19,10 +19,10 @@ namespace kmt {
 
 struct AnalyseOptions {
   TraceOptions trace;
-  unsigned threads = 0;  // number of threads; 0: choose a useful number
+  unsigned threads = 0;  // number of threads; 0: chosen automatically
   SymbolOptions symbols;
   WrapperOptions wrappers;
-  bool names = true;  // false: print addresses in hexadecimal; for results that show no code
+  bool names = true;  // false: do not look up symbols, because the result shows no code addresses
   std::string btf;    // path of a file with BTF types, for a trace that has no types of its calls; may be empty
   bool btf_is_checked = false;  // true: the types in `btf` are known to be those of the traced kernel
   // true: print a note on stderr if the report is grouped by cgroup, but the trace has no cgroups
@@ -68,7 +68,7 @@ class OpenedTrace {
   Symbols symbols_;
   CallerFinder callers_;
   std::optional<ModuleTimes> modules_;
-  std::optional<CallPaths> calls_;  // refers to modules_ or source_
+  std::optional<CallPaths> calls_;  // keeps a reference to modules_ or source_
   bool for_tasks_ = false;
   bool for_modules_ = false;
   std::unique_ptr<Source> ahead_;  // opens the same trace for a second pass, if one is needed
@@ -80,8 +80,8 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request);
 
 // A request for the calls in a trace. The filters of reports do not apply to these calls.
 struct CallsQuestion {
-  bool wanted = true;        // false: only find out whether the trace has calls
-  CallGraphRequest request;  // analyse() sets `signatures`, from `btf` of its options or from the trace
+  bool wanted = true;        // true: compute the call graph; false: only find out whether the trace has calls
+  CallGraphRequest request;  // analyse() sets its `signatures` from AnalyseOptions::btf or from the trace
   bool there = false;        // true if the part of the trace that was read has calls
   CallGraphResult result;
 };

@@ -20,7 +20,7 @@ class GivenSymbols : public RecordSink {
   GivenSymbols(KernelSymbolFiles files, std::string name, RecordSink& sink)
       : files_(std::move(files)), name_(std::move(name)), sink_(sink) {}
 
-  // Finds the symbols. Throws Error in the cases in which symbols_from_elsewhere() does.
+  // Finds the symbols. Throws the errors of symbols_from_elsewhere().
   void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override { sink_.begin_stream(stream); }
   void record(std::uint64_t ticks, Bytes record) override { sink_.record(ticks, record); }

@@ -68,8 +68,8 @@ void drop_timeless(std::vector<std::string>& folders, CopiedKernel& copied) {
   }
 }
 
-// Sets the ticks of all states, which are their uptimes, to times on one clock. The modification times of the files
-// cannot be used, because they are the times of copying.
+// Replaces the ticks of all states by times on one clock. Before this call, the ticks are uptimes. The modification
+// times of the files cannot be used, because they are the times of copying.
 void take_times(const std::vector<std::string>& folders, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::uint64_t> uptimes(folders.size());
   std::ranges::transform(copied.states, uptimes.begin(), &StateSample::ticks);
@@ -163,8 +163,8 @@ std::vector<std::string> take_states(const std::string& folder, std::uint64_t du
   return folders;
 }
 
-// Uses the reports in a kernel log as states. The reports are in the order of time. They have times on one clock if the
-// messages of the log have times.
+// Uses the memory reports in a kernel log as states. The log has the reports in the order of time. If its messages have
+// timestamps, the states get times on one clock.
 void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKernel& copied) {
   Copies copies = load_copies(path);
   if (copies.reports.size() < 2)

@@ -29,7 +29,7 @@ struct CopiedKernel {
   std::vector<std::string> lacking_meminfo;
   std::vector<std::string> damaged;  // names of unusable folders, each with the reason
   bool is_log = false;               // true: the states are reports from the kernel's log
-  std::vector<MissingSource> notes;  // about damage and unused reports
+  std::vector<MissingSource> notes;  // notes about damaged archives and unused reports
   std::uint32_t page_size = 4096;
   std::string trace;     // path of the trace; empty if there is none
   std::string evidence;  // path of the evidence that `investigate` wrote; empty if there is none

@@ -47,7 +47,7 @@ namespace {
 constexpr const char* kUsualDuration = "2m";
 
 struct InvestigateArguments {
-  // if empty, the default duration is used; with copies, this is the time between the first and the last copy
+  // Duration of the investigation; if empty, the default. With --from, the time between the first and the last copy.
   std::string duration;
   std::string output;
   std::string from;

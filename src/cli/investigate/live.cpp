@@ -66,7 +66,8 @@ struct NarrowedRecording {
 };
 
 // True if the memory of a process does not explain the size of its page tables. A mapping that is used completely needs
-// tables of 1/512 of its size. In small processes, the tables are up to a tenth of the memory. Chosen by judgement.
+// tables of 1/512 of its size. In small processes, the tables are up to a tenth of the memory. The limit was chosen by
+// judgement, and not measured.
 bool has_too_many_page_tables(std::uint32_t process) {
   constexpr std::uint64_t kMostTimes = 10;
   constexpr std::uint64_t kLeastBytes = 1 << 20;
@@ -95,7 +96,7 @@ class Watch {
     begin_boot_ns_ = boottime_ns();
     if (plan_.samples) {
       samples_.begin();
-      begin_ = Clock::now();  // loading the BPF programs may have taken long, and this time does not count as watching
+      begin_ = Clock::now();  // start the clock again, because loading the BPF programs may have taken long
     }
     double look = kFirstLook * request_.seconds;
     while (!is_over()) {
@@ -109,7 +110,8 @@ class Watch {
     }
     turn();
     progress_.clear();
-    if (watched_.interrupted) take_state();  // a short run has few states, so one more state is important
+    // an interrupted run may have too few states for a verdict, so read one more
+    if (watched_.interrupted) take_state();
     InvestigationEvidence last = evidence();
     last.narrowing = watched_.evidence.narrowing;
     last.running = running_processes(begin_boot_ns_);
@@ -117,7 +119,8 @@ class Watch {
     watched_.evidence = std::move(last);
     if (samples_.are_drawn()) {
       end_samples();
-      // The kernel frees the BPF maps of samples a little later. Without this pause, they would look like growth.
+      // The kernel frees the BPF maps of samples a little later. Without this pause, the maps would look like growth in
+      // the last snapshot.
       std::this_thread::sleep_for(kPause);
     }
     if (!recording_.why_none.what.empty() && watched_.recorded_seconds == 0)

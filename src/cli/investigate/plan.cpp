@@ -26,8 +26,8 @@ constexpr double kStates = 60;  // minimum number of times that the kernel's cou
 constexpr double kMostStates = 400;
 constexpr double kLongestState = 2;  // in seconds; the maximum interval in short runs
 constexpr double kFirstState = 0.5;
-// Early intervals are the time since the start divided by this number. So there are soon twice as many states as a
-// verdict needs.
+// Early in a run, the interval is the time since the start divided by this number. So the run soon has twice as many
+// states as a verdict needs.
 constexpr double kStatesUntilNow = 32;
 
 double state_interval(double seconds) {

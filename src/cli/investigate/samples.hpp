@@ -35,7 +35,7 @@ class InvestigationSamples {
   std::uint64_t kernel_bytes() const { return watcher_.memory(); }
   std::uint64_t ring_bytes() const { return watcher_.ring_bytes(); }  // of these
   GrowthSeen seen();
-  HeapProfileForms forms();  // the result in the forms that are written to files
+  HeapProfileForms forms();  // returns the samples in the forms that a profile file can store
 
  private:
   std::uint64_t mean_bytes_;

@@ -36,8 +36,8 @@ void ProgressLine::show(std::string_view preparation) {
 void ProgressLine::update(const RecordProgress& progress, std::uint64_t written) {
   if (!wanted_ || progress.seconds < shown_at_ + kEvery) return;
   const double seconds = progress.seconds - shown_at_;
-  const std::uint64_t seen = progress.events + progress.lost;  // this sum never decreases, but progress.events may
-                                                               // decrease
+  // The sum never decreases. Events alone may decrease, if events counted here are lost later.
+  const std::uint64_t seen = progress.events + progress.lost;
   const double rate = static_cast<double>(seen - seen_) / seconds;
   RecorderCost cost;
   add_own_cost(cost);

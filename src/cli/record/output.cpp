@@ -126,7 +126,7 @@ void RecordOutput::turn(const RecordProgress& progress, const std::function<RawR
     if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
       say("{}{} has been written\n", line_begin, printable(*written));
   } catch (const Error& error) {
-    // a flight recorder continues, because its memory can still be written at the end
+    // a flight recorder continues, because it can still write its events at the end
     if (flight_)
       say("{}warning: cannot write the requested file: {}\n", line_begin, error.what());
     else

@@ -82,8 +82,8 @@ Amount parse_amount(const char* option, const std::string& text) {
   return amount;
 }
 
-// Returns whether paths without tracepoints are probed. This is not applicable unless kfree() and kmem_cache_free() are
-// recorded.
+// Returns whether to probe the free paths that have no tracepoint. Returns not_applicable unless the events kfree and
+// kmem_cache_free are recorded.
 PathProbing path_probing_of(const RecordOptions& options, const std::vector<EventName>& events) {
   for (const char* const name : {"kfree", "kmem_cache_free"})
     if (std::find(events.begin(), events.end(), EventName{"kmem", name}) == events.end())

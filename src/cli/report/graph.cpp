@@ -231,7 +231,7 @@ int graph(const Command& command, const GraphArguments& options) {
   } else {
     confine_reading(command, {options.html});
   }
-  // A new recording contains its types.
+  // A new recording may already contain the types, so --btf is not needed for reading.
   const std::string btf = is_recorded && recorded->has_types() ? "" : options.btf;
   if (!options.html.empty()) {
     AnalyseOptions analyse;

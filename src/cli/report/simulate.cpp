@@ -138,8 +138,8 @@ SimulationRequest request_of(const SimulateArguments& options) {
   return request;
 }
 
-// Replays the trace with the suggested caches in a separate pass. Returns false after Ctrl+C, because partial results
-// are not used.
+// Replays the trace with the suggested caches in a separate pass. Returns false after Ctrl+C. The suggestions are then
+// not used, because they would be based on a part of the trace.
 bool find_suggestions(const SimulateArguments& options, const std::vector<ProfiledKind>& profile,
                       SimulationRequest& request, std::optional<std::size_t>& candidates) {
   OpenedTrace trace(options.analyse, {});

@@ -9,10 +9,10 @@ namespace kmt {
 
 // The exit status of a command whose result is incomplete because of Ctrl+C. The value is 128 + SIGINT, as in shells.
 constexpr int kInterruptedExitCode = 130;
-// The data is too short or incomplete for an answer (leaks, investigate).
+// The exit status of leaks and investigate if the data is too short or incomplete for a verdict.
 constexpr int kCannotTellExitCode = 4;
 
-// A second signal ends the program or is ignored.
+// The effect of a second Ctrl+C (or other ending signal).
 enum class SecondSignal { ends_program, is_ignored };
 
 // Call it once. After this call, a signal that ends the program first removes unfinished outputs. If an output exceeds

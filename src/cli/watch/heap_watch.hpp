@@ -13,7 +13,7 @@
 
 namespace kmt {
 
-// all: all pages; kernel: only pages that are neither user memory nor page cache
+// The pages to watch. `kernel` excludes user memory and the page cache.
 enum class WatchedPages { all, kernel };
 
 class HeapWatch {

@@ -158,7 +158,7 @@ class Profiler {
   struct Moment {
     Clock::time_point time;
     std::uint64_t unix_ns;
-    HeapLosses losses;  // the losses and the CPU time up to this moment
+    HeapLosses losses;  // totals since the start, as is own_cpu_ns
     std::uint64_t own_cpu_ns;
   };
 
@@ -178,7 +178,8 @@ class Profiler {
   LiveKernel kernel_;
   HeapProfile profile_;
   HeapWatcher watcher_;
-  Moment begin_{Clock::now(), unix_ns(), {}, 0};  // for the first interval, the CPU time of the start is included
+  // starts at 0, so that the first interval includes the CPU time of loading
+  Moment begin_{Clock::now(), unix_ns(), {}, 0};
 };
 
 void check_options(const ProfileArguments& options) {

@@ -96,7 +96,7 @@ void check_address(const std::string& address) {
   place.sin_port = htons(port);
   if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is not an IPv4 address");
   const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // set because the server sets the same option
+  const int yes = 1;  // the server sets this option too
   ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
     refuse(address, std::strerror(errno));

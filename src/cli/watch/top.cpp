@@ -114,7 +114,7 @@ std::string freeze(const TopResult& frame, const SymbolNames& symbols, TopOption
 // The content of one view at one moment.
 struct Frame {
   TopResult result;
-  std::unordered_map<std::string, std::vector<TopRow>> stacks;  // stacks of each row
+  std::unordered_map<std::string, std::vector<TopRow>> stacks;  // key: name of a row; value: the stacks of this row
 };
 
 // The state of the display, which keys change.
