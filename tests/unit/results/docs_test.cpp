@@ -75,7 +75,7 @@ TEST(Docs, UntracedPathsEqualTheTable) {
   const std::string text = document("untraced-paths.md");
   std::string rows;
   for (std::size_t at = text.find("\n| "); at != std::string::npos; at = text.find("\n| ", at + 1))
-    if (!text.substr(at).starts_with("\n| what")) rows += text.substr(at, text.find('\n', at + 1) - at);
+    if (!text.substr(at).starts_with("\n| missing")) rows += text.substr(at, text.find('\n', at + 1) - at);
   const auto code = [](std::string_view name, const char* none) {
     return name.empty() ? std::string(none) : fmt::format("`{}`", name);
   };
