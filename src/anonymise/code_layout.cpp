@@ -13,16 +13,16 @@ namespace kmt {
 
 namespace {
 
-// New start addresses of the kernel and of modules. kPlaces64 has the addresses that x86-64 uses without KASLR
-// (Documentation/arch/x86/x86_64/mm.rst).
+// The start addresses that anonymised kernel and module code gets. kPlaces64 has the addresses that x86-64 uses without
+// KASLR (Documentation/arch/x86/x86_64/mm.rst).
 struct Places {
   std::uint64_t kernel, modules;
 };
 constexpr Places kPlaces64 = {0xffffffff81000000, 0xffffffffc0000000};
 constexpr Places kPlaces32 = {0xc1000000, 0xf0000000};
 
-// Addresses this close to 0 or to the largest address are not moved. They are NULL, small constants, or ULONG_MAX,
-// which ends a stack in some kernels. Their moved values would reveal the shift.
+// Values within this distance of 0 or of the largest address are not code: NULL, small constants, or ULONG_MAX, which
+// ends a stack in some kernels. They are not moved, because their moved values would reveal the shift.
 constexpr std::uint64_t kNoCode = 4096;
 
 std::string line_of(const KallsymsLine& line, std::uint64_t address) {
@@ -109,7 +109,7 @@ std::string CodeLayout::module_changes(std::string_view text) const {
     if (line.starts_with("- ")) {
       result += fmt::format("{}\n", line);
     } else if (line.starts_with("+ ")) {
-      // Format of the line: + NOTICED BEFORE NAME BEGIN BYTES BUILD-ID
+      // The line has the format "+ NOTICED BEFORE NAME BEGIN BYTES BUILD-ID". Only the address BEGIN changes.
       std::size_t begin = 0;
       for (int word = 0; word < 4 && begin != std::string_view::npos; ++word) begin = line.find(' ', begin + 1);
       if (begin++ == std::string_view::npos) continue;

@@ -72,8 +72,8 @@ std::string tasks(std::string_view text, const Pseudonyms& pseudonyms) {
   });
 }
 
-// Replaces addresses in lines such as "0xBEGIN-0xEND BYTES CALLER pages=N phys=0xADDRESS vmalloc N0=N". The fields
-// after BYTES are recognised by their form.
+// Removes data addresses and moves code addresses in lines of /proc/vmallocinfo, such as "0xBEGIN-0xEND BYTES CALLER
+// pages=N phys=0xADDRESS vmalloc N0=N". Fields are recognised by their form.
 std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
   return each_line(text, [&](std::string_view line) {
     std::string result = "0x0-0x0";
@@ -91,7 +91,7 @@ std::string vmallocinfo(std::string_view text, const CodeLayout& code) {
   });
 }
 
-// Removes DETAIL from lines "found: ID TIMES CPU DETAIL", because it may quote the trace.
+// Removes DETAIL from lines "found: ID TIMES CPU DETAIL", because DETAIL may contain names from the trace.
 std::string without_details(std::string_view statistics) {
   return each_line(statistics, [](std::string_view line) {
     if (!line.starts_with("found: ")) return std::string(line);
@@ -173,7 +173,7 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
       left_out.push_back(name);
-    if (name == "oom") to.texts.emplace_back(name, "Mem-Info:\n");  // marks meminfo as converted from a log
+    if (name == "oom") to.texts.emplace_back(name, "Mem-Info:\n");  // shows that meminfo is from a kernel log
     if (name != "dmesg") continue;                                  // dmesg is dropped, except for some lines
     if (std::string kept = boot_messages(text); !kept.empty()) to.texts.emplace_back(name, std::move(kept));
   }
@@ -190,13 +190,13 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   to.uname = uname_of(to.kernel);
   to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
-  // Keep the fact that only some tasks were recorded, because the notes with their names are dropped.
+  // The notes with the names of the recorded tasks are dropped. Keep the finding that only some tasks were recorded.
   if (names_some_tasks(description.kernel.notes)) {
     Findings found;
     found.add({Imperfection::some_tasks, {}, {}, {}, {}});
     to.cpu_stats.push_back(inherited_findings(found));
   }
-  to.kernel.printk_formats.clear();  // formats of trace_printk() are dropped, like its events
+  to.kernel.printk_formats.clear();  // dropped, like the events of trace_printk()
   to.kernel.saved_cmdlines = task_names(description.kernel.saved_cmdlines, 1, pseudonyms);
   to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);
   to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, left_out);

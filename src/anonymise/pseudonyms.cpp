@@ -20,8 +20,8 @@ void begin_library() {
   if (sodium_init() < 0) throw Error("Cannot get random numbers from this system");
 }
 
-// Names that show the kind of a cgroup but not its owner: systemd units, and words that container runtimes use
-// (trace/tasks/processes.hpp).
+// Words in cgroup names that are kept, because they show the kind of a cgroup but not its owner. They are from systemd
+// and container runtimes (trace/tasks/processes.hpp).
 constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     "containerd", "cri",      "crio",
                                        "docker",     "garden",    "guaranteed", "init",       "kubepods", "libpod",
                                        "lxc",        "machine",   "mount",      "nspawn",     "payload",  "pod",
@@ -30,15 +30,16 @@ constexpr std::string_view kKinds[] = {"besteffort", "burstable", "conmon",     
 
 bool is_word(char byte) { return std::isalnum(static_cast<unsigned char>(byte)) != 0 || (byte & 0x80) != 0; }
 
-// True for addresses in the first or last 4 KiB. By definition of the kernel's headers, these values are not pointers
-// to memory: NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
+// True for addresses in the first or last 4 KiB. The kernel's headers define that these values do not point to memory:
+// NULL, ZERO_SIZE_PTR (include/linux/slab.h), IS_ERR_VALUE (include/linux/err.h).
 bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
   const std::uint64_t last = word_bits == 32 ? 0xFFFFFFFFu : ~std::uint64_t{0};
   return address < 4096 || address > last - 4096;
 }
 
-constexpr unsigned kSlabBits = 15;  // log2 of the bytes of a slab: slabs have at most 2^3 pages by default
-                                    // (slub_max_order of SLUB)
+// Number of low address bits that are kept. By default, a slab has at most 2^3 pages (slub_max_order), which are 2^15
+// bytes.
+constexpr unsigned kSlabBits = 15;
 constexpr unsigned kBlockBits = 13;
 
 }  // namespace
@@ -70,7 +71,7 @@ std::uint64_t Pseudonyms::hash(std::string_view text) const {
 }
 
 std::string Pseudonyms::task(std::string_view name) const {
-  // Keep the names of idle tasks, and the names that tools print for unknown tasks.
+  // The names of idle tasks, and the names that tools print for unknown tasks, do not identify the machine.
   if (name.empty() || name == "<idle>" || name == "<...>" || name.starts_with("swapper/")) return std::string(name);
   return fmt::format("task-{:010x}", hash(name) >> 24);
 }
@@ -104,8 +105,8 @@ std::string Pseudonyms::path(std::string_view path) const {
 }
 
 std::string Pseudonyms::program(std::string_view path) const {
-  constexpr std::size_t kNameBytes = 15;         // maximum length of a task name: TASK_COMM_LEN without the NUL
-  const std::size_t name = path.rfind('/') + 1;  // without a slash, npos + 1 is 0
+  constexpr std::size_t kNameBytes = 15;         // maximum length of a task name (TASK_COMM_LEN includes the NUL)
+  const std::size_t name = path.rfind('/') + 1;  // 0 if there is no slash, because npos + 1 is 0
   return this->path(path.substr(0, name)) + task(path.substr(name).substr(0, kNameBytes));
 }
 
@@ -115,8 +116,8 @@ std::string Pseudonyms::cache(std::string_view name) const {
   return fmt::format("{}({:08x})", name.substr(0, open), hash(name.substr(open)) >> 32);
 }
 
-// Permutes the numbers of `bits` bits with a Feistel network of four rounds. Such a network is a permutation for any
-// round function (Luby and Rackoff, "How to construct pseudorandom permutations", 1988).
+// Replaces a number that has `bits` bits by another one, with a Feistel network of four rounds. Such a network is a
+// permutation for any round function (Luby and Rackoff, "How to construct pseudorandom permutations", 1988).
 std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
   const unsigned half = bits / 2;
   const std::uint64_t mask = (std::uint64_t{1} << half) - 1;
@@ -135,8 +136,8 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   if (is_no_pointer(address, word_bits_)) return address;
-  // Only the middle bits are permuted. The lowest kSlabBits are kept, and also the highest 9 of 64 bits or the highest
-  // one of 32 bits. The highest bits are equal for nearly all kernel memory.
+  // Only the middle bits are replaced. The lowest kSlabBits are kept. The highest bits, which are equal for nearly all
+  // kernel memory, are kept too: 9 bits of a 64-bit address, and 1 bit of a 32-bit address.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
   const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
   return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;

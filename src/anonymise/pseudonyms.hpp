@@ -12,7 +12,7 @@ namespace kmt {
 
 using PseudonymKey = std::array<std::uint8_t, 16>;
 
-// Returns a new key, which is not stored anywhere.
+// Returns a random key. It is stored nowhere, so pseudonyms of different traces cannot be compared.
 PseudonymKey random_key();
 // Derives a key from a secret of any length. Traces that are anonymised with the same secret can be compared.
 PseudonymKey key_of(std::string_view secret);
@@ -26,9 +26,9 @@ class Pseudonyms {
   // pseudonym with a probability of 1 in 2⁴⁰.
   std::string task(std::string_view name) const;
   std::string host(std::string_view name) const;
-  std::string id(std::string_view text) const;  // returns hexadecimal digits
-  // Replaces each word of the path separately. Words that show the kind of service or container stay (system.slice,
-  // docker-).
+  std::string id(std::string_view text) const;  // a pseudonym of 16 hexadecimal digits
+  // Replaces each word of the path separately. Words that show the kind of a service or container do not change
+  // (system.slice, docker-).
   std::string path(std::string_view path) const;
   // Replaces the path of a program. The file name is shortened to 15 bytes, as in the name of a task that executes
   // the program, and replaced by task().
@@ -40,8 +40,8 @@ class Pseudonyms {
   // Replaces a data address. The position within a block of 32 KiB does not change, so objects of one slab stay
   // adjacent. NULL, ERR_PTR() and ZERO_SIZE_PTR do not change either.
   std::uint64_t address(std::uint64_t address) const;
-  // Replaces a page frame number. The position within a block of 2¹³ pages does not change; no allocation of pages is
-  // larger than this block. -1 means "no page" and does not change.
+  // Replaces a page frame number. The position within a block of 2¹³ pages does not change, so an allocation of pages
+  // stays contiguous: none is larger than this block. -1 means "no page" and does not change.
   std::uint64_t frame(std::uint64_t frame) const;
 
  private:

@@ -39,11 +39,11 @@ bool is_a_number(const FormatField& field) {
   return field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
 }
 
-// In all events of these systems, a field name has one meaning.
+// A field name has the same meaning in all events of these systems.
 constexpr std::string_view kSystems[] = {"kmem",   "percpu", "vmalloc", "task",         "sched",    "cgroup",
                                          "module", "ftrace", "irq",     "raw_syscalls", "kmemtrace"};
 
-// Names of number fields that do not identify the machine. The meaning of a field follows from its name.
+// Names of number fields that are kept, because they do not identify the machine.
 constexpr std::string_view kNumbers[] = {"common_type",
                                          "common_flags",
                                          "common_preempt_count",
@@ -149,7 +149,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   code_.emplace(kernel.kallsyms, long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
   user_.emplace(kernel.user_memory);
 
-  Findings ignored;  // the reader of the trace reports these findings too
+  Findings ignored;  // not used, because the reader of the trace also reports these findings
   for (const EventFormat& format : parse_event_formats(kernel.formats, ignored))
     plans_.insert_or_assign(format.id, plan_of(format));
 
@@ -169,13 +169,13 @@ RecordAnonymiser::Meaning RecordAnonymiser::meaning_of(std::string_view field) {
   if (field == "pfn") return Meaning::frame;
   if (field == "dst_path") return Meaning::path;
   if (field == "filename") return Meaning::program;
-  if (field == "name") return Meaning::cache;  // also a module, whose name is kept like that of a cache
+  if (field == "name") return Meaning::cache;  // or the name of a module, which is kept like that of a cache
   if (field == "caller") return Meaning::callers;
   return Meaning::blank;
 }
 
-// Decides by the field's name. A name has one meaning in all memory, task and module events of the kernel
-// (include/trace/events, Linux 2.6.29 to 6.18), and in the records that converters write for other formats.
+// Decides by a field's name how to anonymise the field. A name has one meaning in all memory, task and module events of
+// the kernel (include/trace/events, Linux 2.6.29 to 6.18), and in the records that converters write.
 RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
   Plan plan;
   const bool is_known = is_among(kSystems, format.system);
@@ -286,8 +286,8 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
   }
 }
 
-// Replaces the addresses of the objects with pseudonyms. The words after the last object are from memory after the
-// kernel's array. They stay zero.
+// Replaces the addresses of the objects with pseudonyms. Words of the field after the last object become zero, because
+// the kernel has filled them with unrelated memory.
 void RecordAnonymiser::rewrite_objects(const Plan& plan, const Field& field, Bytes record) {
   if (!plan.count) return;
   const std::uint64_t count = load_sized(record.data() + plan.count->offset, plan.count->size, order_);

@@ -19,11 +19,12 @@
 
 namespace kmt {
 
-// The data that was dropped from the trace.
+// The data of a trace that is missing in the anonymised trace.
 struct LeftOut {
-  // Fields that became blank, such as "sched:sched_waking target_cpu"; only of events that occur.
+  // Fields that became blank, such as "sched:sched_waking target_cpu". Fields of events that do not occur are not
+  // listed.
   std::set<std::string> fields;
-  std::uint64_t events = 0;        // number of events without a format, or shorter than their format
+  std::uint64_t events = 0;        // number of dropped events: they have no format, or are shorter than their format
   std::vector<std::string> texts;  // names of dropped notes and sample texts
 };
 
@@ -42,13 +43,13 @@ class RecordAnonymiser : public RecordSink {
 
  private:
   enum class Meaning : std::uint8_t {
-    number,  // unchanged, because it does not identify the machine
+    number,  // stays unchanged, because it does not identify the machine
     blank,
     code,
     callers,  // the kernel stack, which extends to the end of the record
     user_callers,
     address,
-    objects,  // array of addresses, of which the field `count` are used
+    objects,  // array of addresses; the field `count` has the number of used elements
     frame,
     task,
     path,
@@ -60,7 +61,7 @@ class RecordAnonymiser : public RecordSink {
     Meaning meaning = Meaning::number;
   };
   struct Plan {
-    // The blank field to report, such as "sched:sched_waking target_cpu"; empty after it was reported.
+    // Blank fields that LeftOut::fields does not list yet, such as "sched:sched_waking target_cpu".
     std::vector<std::string> blank;
     std::size_t bytes = 0;               // size of all fields together, in bytes
     std::optional<FormatField> process;  // ID of the process that a user stack belongs to

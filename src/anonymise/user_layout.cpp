@@ -7,11 +7,11 @@ namespace kmt {
 
 namespace {
 
-// True for the code of a perf-PID.map file. The file offsets of such code are memory addresses.
+// True for generated code that a perf-PID.map describes. It is in no file, and its offsets are memory addresses.
 bool is_made_code(const CodeObject& object) { return object.path.starts_with("/tmp/perf-"); }
 
 constexpr std::uint64_t kAlignment = 1 << 20;
-constexpr std::uint64_t kNowhere = 0;  // code that is not in a file
+constexpr std::uint64_t kNowhere = 0;  // the place of code that is not in a file
 
 }  // namespace
 

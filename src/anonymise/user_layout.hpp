@@ -25,7 +25,7 @@ class UserLayout {
 
  private:
   AddressSpaces spaces_;
-  std::vector<std::uint64_t> places_;  // by object: new address of file offset 0
+  std::vector<std::uint64_t> places_;  // index: object; value: the new address of file offset 0
 };
 
 }  // namespace kmt

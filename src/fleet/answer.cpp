@@ -36,8 +36,8 @@ bool is_uint32(const Json& value) {
 }
 bool is_decimal(const Json& value) { return value.is_number() || value.is_null(); }
 
-// Converts a text with a number to this number. Most servers write 64-bit numbers in quotes, because some JSON readers
-// would convert them to doubles.
+// Returns the number in a JSON text such as "42", and other values unchanged. Most servers write 64-bit numbers in
+// quotes, because some JSON readers would convert them to doubles.
 Json number_of(const Json& value) {
   constexpr std::size_t kMostDigits = 20;
   if (!value.is_string() || value.get_ref<const std::string&>().size() > kMostDigits) return value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads answers of a fleet server. Answers are not trusted. If an answer has an unexpected form, throws an Error with
-// the reason.
+// Reads answers of a fleet server, which are untrusted. If an answer has an unexpected form, throws an Error with the
+// reason.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class AnswerCells {
 
   std::string text();
   std::vector<std::string> texts();
-  // Returns a count, and 0 for a negative number. A sum over a part of the time is negative if more memory was freed
+  // Returns a count. A negative number becomes 0. A sum over a part of the time is negative if more memory was freed
   // than allocated in this part.
   std::uint64_t count();
   std::int64_t number();

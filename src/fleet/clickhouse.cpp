@@ -34,7 +34,7 @@ constexpr std::array kPassing = {
     210,  // NETWORK_ERROR
     216,  // QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING
     236,  // ABORTED: the server is shutting down
-    241,  // MEMORY_LIMIT_EXCEEDED: all queries together need too much memory
+    241,  // MEMORY_LIMIT_EXCEEDED: the running queries together need too much memory
     252,  // TOO_MANY_PARTS
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not reachable
     473,  // DEADLOCK_AVOIDED
@@ -42,8 +42,8 @@ constexpr std::array kPassing = {
 // With these errors, the server reports that it cannot reach another server. Other network errors may concern the
 // connection to this client.
 constexpr std::array kOfAnother = {198, 279};
-// Makes the server wait for the end of a query before it answers. Then an error sets the HTTP status. Otherwise, the
-// error text could be in the middle of the answer.
+// Makes the server answer only after the query has ended, so that an error sets the HTTP status. Without this setting,
+// the text of an error could be in the middle of the answer.
 const std::pair<std::string, std::string> kWholeAnswer = {"wait_end_of_query", "1"};
 constexpr std::array kNoSuchColumn = {16, 47};  // NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_IDENTIFIER
 constexpr int kUnknownTable = 60;
@@ -102,8 +102,8 @@ ServerAddress parse_server(const std::string& url) {
 
 ClickHouse::ClickHouse(ServerAddress address) : address_(std::move(address)), client_(address_.http) {}
 
-// Sends a query once. Returns the reason for a failure, or nothing. Before the first query, which may take a long time,
-// a short query shows whether the server answers.
+// Sends a query once. Returns the reason for a failure, or an empty text. The query may take a long time. So if the
+// last request failed, or there was none, a short query first shows whether the server answers.
 std::string ClickHouse::attempt(const Parameters& parameters, std::string_view body, std::string& answer) {
   constexpr std::chrono::seconds kShort{10};
   std::string failure;
@@ -184,7 +184,7 @@ const ClickHouse::Parameters& ClickHouse::settings() {
 void ClickHouse::run(const std::string& sql) { tried(settings(), sql); }
 
 std::vector<nlohmann::json> ClickHouse::query(const std::string& sql) {
-  // Sends no other settings, because a read-only user must not change settings.
+  // Sends only this setting, because a read-only user must not change others.
   const std::string text = tried({kWholeAnswer}, sql + "\nFORMAT JSONCompact");
   return rows_of_answer(text);
 }

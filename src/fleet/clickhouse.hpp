@@ -19,8 +19,9 @@ namespace kmt {
 struct ServerAddress {
   HttpAddress http;
   std::string database = "kmemtrace";
-  std::chrono::milliseconds patience = std::chrono::minutes(2);  // how long a request is retried
-  void (*say)(const std::string& note) = nullptr;                // called once if a request must be retried
+  // Time after which a failing request is no longer retried.
+  std::chrono::milliseconds patience = std::chrono::minutes(2);
+  void (*say)(const std::string& note) = nullptr;  // shows a note to the user before the first retry
 };
 // Parses http://[USER:PASSWORD@]HOST:PORT/[DATABASE]. User and password may also be in CLICKHOUSE_USER and
 // CLICKHOUSE_PASSWORD. Throws Error.
@@ -30,7 +31,7 @@ class ClickHouse {
  public:
   explicit ClickHouse(ServerAddress address);
 
-  // Runs a statement that returns no rows. After a failure the statement may run again, so this must be harmless.
+  // Runs a statement that returns no rows. After a failure the statement may run a second time, which must be harmless.
   void run(const std::string& sql);
   // Returns the rows that a SELECT returns. The statement must not contain FORMAT.
   std::vector<nlohmann::json> query(const std::string& sql);
@@ -53,13 +54,13 @@ class ClickHouse {
   std::string take(HttpReply reply, std::string& answer) const;
   void say_that_it_waits(const std::string& failure);
   std::string tried(const Parameters& parameters, std::string_view body);
-  const Parameters& settings();  // returns the settings for statements that change the server
+  const Parameters& settings();  // settings that are sent with statements that change tables
 
   ServerAddress address_;
   HttpClient client_;
   bool said_that_it_waits_ = false;
-  bool has_answered_ = false;  // true: the server has answered the last request
-  Parameters settings_;        // the settings that the server knows; empty if it was not asked yet
+  bool has_answered_ = false;  // true if the server has answered the last request
+  Parameters settings_;        // the settings that the server knows; empty before the server was asked
 };
 
 }  // namespace kmt

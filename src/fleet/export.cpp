@@ -83,15 +83,15 @@ struct HashOfName {
   }
 };
 
-// Sums over those allocations of one group that started or ended in one second. The sums are changes, so they may be
-// negative. A negative number is stored modulo 2^64.
+// Changes of a group's totals in one second, by the allocations that started or ended in this second. A negative change
+// is stored modulo 2^64.
 struct Sums : AllocationSums {
   std::uint64_t lifetime_ns = 0;
   // Sum of change * t over all changes of live bytes, where t is the time in seconds since the first event of the
   // trace.
   double live_moment_1 = 0;
   double live_moment_2 = 0;       // sum of change * t * t over the same changes
-  std::int64_t freed_unseen = 0;  // number of allocations that looked live when their address was allocated again
+  std::int64_t freed_unseen = 0;  // number of allocations whose free is missing: their address was allocated again
 
   void grow(std::int64_t bytes, double seconds) {
     live_bytes += static_cast<std::uint64_t>(bytes);
@@ -104,7 +104,7 @@ struct Live {
   std::uint32_t group = 0;
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes = 0;     // number of bytes that are not freed yet
-  bool first_is_gone = false;  // true: the first of several pages was freed, which counts as the end of the allocation
+  bool first_is_gone = false;  // true after its first page was freed, which counts as the end of the allocation
 };
 
 }  // namespace
@@ -147,7 +147,7 @@ struct FleetExport::State {
   LoadCounts event_counts;
   std::uint64_t events = 0;
   std::uint64_t first_ns = 0;
-  std::uint32_t second = 0;  // the second whose sums are in `sums`
+  std::uint32_t second = 0;  // the second whose changes are in `sums`
   double seconds = 0;        // seconds from the first event to the current event
   Texts texts;
   std::unordered_map<GroupName, std::uint32_t, HashOfName> groups;
@@ -271,7 +271,7 @@ void FleetExport::State::end_allocation(const StreamedEvent& streamed, const End
     if (streamed.event->time_ns > part.began_ns) sum.lifetime_ns += streamed.event->time_ns - part.began_ns;
   }
   if (streamed.outcome == Outcome::began) ++sum.freed_unseen;
-  if (streamed.outcome == Outcome::duplicate_event) {  // subtract what the first of the two events has added
+  if (streamed.outcome == Outcome::duplicate_event) {  // undo the allocation that the first event has added
     --sum.allocations;
     sum.bytes_requested -= of.bytes_requested;
     sum.bytes_allocated -= bytes;
@@ -347,8 +347,8 @@ void FleetExport::end(const StreamEnd& end) {
   state.send_trace(end);
 }
 
-// True if the server has all rows of the trace. The number of rows is compared, because the rows of a day may have been
-// deleted from the server in the meantime.
+// True if the server has all rows of the trace. Compares the number of rows, because rows of a day may have been
+// deleted on the server since the trace was loaded.
 bool is_loaded(const ServerAddress& address, const FleetTrace& trace) {
   ClickHouse server(address);
   const std::string of_trace = "WHERE trace = " + sql_string(trace.id);

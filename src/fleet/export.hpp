@@ -31,7 +31,7 @@ class FleetExport : public EventSink {
   ~FleetExport() override;
 
   void add(const StreamedEvent& event) override;
-  void end(const StreamEnd& end) override;  // if the trace is incomplete, it stays invisible in reports
+  void end(const StreamEnd& end) override;  // if the trace was not read completely, reports do not include it
 
   const LoadCounts& sums() const;
   const LoadCounts& events() const;
@@ -41,11 +41,11 @@ class FleetExport : public EventSink {
   std::unique_ptr<State> state_;
 };
 
-// Returns true if the server has the whole trace. If events are requested, it must have them too.
+// Returns true if the server has the whole trace, including its events if `trace.with_events` is set.
 bool is_loaded(const ServerAddress& server, const FleetTrace& trace);
 
-// Returns the number of other traces from the same host and from an overlapping time. These traces may contain the same
-// events.
+// Returns the number of other traces of the same host whose recorded times overlap with this one. They may contain the
+// same events, which reports would then count several times.
 std::uint64_t traces_of_its_time(const ServerAddress& server, const FleetTrace& trace);
 
 }  // namespace kmt

@@ -37,8 +37,8 @@ std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
   return size * count;
 }
 
-// True if retries are useless: the server uses another protocol or has a wrong certificate. Retries after a failed
-// handshake are useful, because handshakes also fail while a server restarts.
+// True if retries are useless: the server uses another protocol or has a wrong certificate. False for a failed
+// handshake, because handshakes also fail while a server restarts.
 bool is_for_ever(CURLcode code) {
   return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY ||
          code == CURLE_PEER_FAILED_VERIFICATION;
@@ -117,8 +117,8 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
     const Text escaped(curl_easy_escape(curl, value.data(), static_cast<int>(value.size())));
     url += fmt::format("{}{}={}", url.ends_with('/') ? "?" : "&", name, escaped.get());
   }
-  // With an empty "Expect:" header, libcurl sends large bodies without waiting for permission. The server ignores the
-  // content type.
+  // With an empty "Expect:" header, libcurl sends large bodies without waiting for the server's permission. The server
+  // ignores the content type.
   using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
   Headers headers(curl_slist_append(nullptr, "Expect:"), curl_slist_free_all);
   headers.reset(curl_slist_append(headers.release(), "Content-Type: application/octet-stream"));

@@ -74,8 +74,8 @@ void BlockLoader::send() {
   }
 }
 
-// Removes rows that are stored twice. Returns false if the table is not stored on this server itself, but on the
-// servers of a cluster.
+// Makes the server remove rows that are stored twice. Returns false if the server refuses, for example because the rows
+// are on other servers of a cluster.
 bool BlockLoader::could_merge() {
   try {
     for (const std::uint16_t day : days_)
@@ -91,8 +91,8 @@ LoadCounts BlockLoader::finish() {
   if (rows_ > 0) send();
   wait();
   if (stored("") == ours_) return counts_;
-  // Another process may be loading the same trace and may have stored blocks in the meantime. In this case, the process
-  // that ends last sees all blocks.
+  // Another process may have loaded the same trace at the same time, so that blocks are stored twice. The process that
+  // ends last sees all these blocks and removes the duplicates.
   if (could_merge() && stored("") == ours_) return counts_;
   throw Error(fmt::format("On the server at {}, the {} of the trace {} differ from those sent: another process is "
                           "loading the same trace, or has changed it",

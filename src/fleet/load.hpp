@@ -19,8 +19,8 @@ struct LoadCounts {
   std::uint64_t rows = 0;
   std::uint64_t blocks = 0;
   std::uint64_t found = 0;    // number of blocks that the server already had
-  std::uint64_t retried = 0;  // number of blocks that were sent more than once
-  std::uint64_t bytes = 0;    // sent
+  std::uint64_t retried = 0;  // number of blocks that were sent several times
+  std::uint64_t bytes = 0;    // number of bytes sent
 };
 
 class BlockLoader {
@@ -58,7 +58,7 @@ class BlockLoader {
   std::map<std::uint32_t, std::uint64_t> there_;
   std::map<std::uint32_t, std::uint64_t> ours_;  // key: block number; value: number of rows in this load
   std::uint32_t number_ = 0;
-  std::set<std::uint16_t> days_;  // since 1970
+  std::set<std::uint16_t> days_;  // in days since 1970
   std::uint16_t day_ = 0;
   std::uint64_t rows_ = 0;  // number of rows in the current block
   RowBinary block_;

@@ -41,7 +41,7 @@ std::string condition(const FleetSelection& selection, std::string_view time) {
   return out;
 }
 
-// Returns a condition for rows with sums. The condition also limits `day`, because the table is partitioned by day.
+// Returns an SQL condition for rows of the table `sums`. It also limits `day`, because the table is partitioned by day.
 std::string rows_in_time(const FleetSelection& selection) {
   std::string out = condition(selection, "at");
   if (selection.since) out += fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", *selection.since);
@@ -57,7 +57,7 @@ std::string traces_in_time(FleetSelection selection) {
   return out;
 }
 
-// Returns SQL for that part of a trace's recorded time which is between --since and --until.
+// Returns an SQL expression: how much of a trace's recorded time is between --since and --until.
 std::string recorded_in(const FleetSelection& selection) {
   if (!selection.since && !selection.until) return "recorded_ns";
   std::string begin = "toInt64(toUInt32(began)) * 1000000000";
@@ -67,7 +67,7 @@ std::string recorded_in(const FleetSelection& selection) {
   return fmt::format("toUInt64(greatest(toInt64(0), {} - {}))", end, begin);
 }
 
-// Returns a condition for rows with sums whose memory is reclaimable or may be reclaimable.
+// Returns an SQL condition for groups whose memory the kernel can reclaim, or may be able to reclaim.
 std::string shrinkable() {
   std::vector<std::string> caches(kReclaimableCaches.begin(), kReclaimableCaches.end());
   caches.insert(caches.end(), kShrinkableCaches.begin(), kShrinkableCaches.end());
@@ -143,8 +143,8 @@ GroupRow sums_of(Allocator allocator, AnswerCells& cells) {
   return row;
 }
 
-// Makes the values of a side of a diff unknown for each allocator that has no allocations on that side. That allocator
-// may not have been recorded.
+// If a side of a diff has no allocations of the table's allocator, makes all values of this side unknown, because that
+// side may not have recorded the allocator.
 void forget_sides_without_allocations(DiffTable& table) {
   table.knows_a = std::ranges::any_of(table.rows, &DiffRow::in_a);
   table.knows_b = std::ranges::any_of(table.rows, &DiffRow::in_b);
@@ -154,7 +154,7 @@ void forget_sides_without_allocations(DiffTable& table) {
   }
 }
 
-// Returns the table for an allocator. Adds the table if it does not exist. The tables have the order of the allocators.
+// Returns the table of an allocator. Adds the table if it does not exist. The tables are sorted by allocator.
 template <typename Table>
 Table& table_of(std::vector<Table>& tables, Allocator allocator) {
   const auto found = std::ranges::find(tables, allocator, &Table::allocator);
@@ -170,8 +170,8 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
   const std::string traces = traces_in_time(selection);
   FleetReport report{summary(server, words_of(selection), traces, recorded_in(selection)), std::move(by), {}};
   report.of.whole_events = !selection.since && !selection.until;
-  // Memory that is live at the end may have been allocated before the selected time, so earlier rows are included. But
-  // if rows are grouped by day, each row only has memory allocated on its day.
+  // Memory that is live at the end may have been allocated before the selected time, so the query includes earlier
+  // rows. If the report is grouped by day, it does not: each row has only memory that was allocated on its day.
   FleetSelection rows = selection;
   if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();
   const std::string since_first = fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", report.of.first_began);

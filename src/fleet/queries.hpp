@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Selects traces of a fleet. An empty member selects all traces.
+// Selects traces of a fleet. A member that is empty does not restrict the selection.
 struct FleetSelection {
   std::vector<std::string> hosts;      // globs with the wildcards * and ?; a host must match one of them
   std::vector<std::string> kernels;    // globs for kernel releases

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes rows in ClickHouse's format RowBinary. Values follow each other without separators and are little-endian.
-// Before a string there is its length as a varint. Before a Nullable value there is a byte, which is 1 for null. In
-// this format, a string can never be mistaken for SQL.
+// Writes rows in ClickHouse's format RowBinary. Values follow each other without separators and are little-endian. A
+// string is preceded by its length as a varint. A Nullable value is preceded by a byte, which is 1 for null. In this
+// format, a string can never be mistaken for SQL.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,8 @@ class RowBinary {
     bytes_ += text;
     return *this;
   }
-  RowBinary& length(std::uint64_t elements) {  // writes the length of an array; the elements must follow
+  // Writes the number of elements of an array; the caller writes the elements next.
+  RowBinary& length(std::uint64_t elements) {
     for (; elements >= 0x80; elements >>= 7) bytes_ += static_cast<char>(0x80 | (elements & 0x7f));
     bytes_ += static_cast<char>(elements);
     return *this;

@@ -16,10 +16,10 @@ namespace kmt {
 
 namespace {
 
-// A step that creates or changes tables. Migrations run in this order. Once released, a migration never changes, and
-// later changes are new migrations. Most statements can be run again, so an interrupted migration is simply restarted.
-// Only a new column cannot be added twice, because ClickHouse 18.16 has no ADD COLUMN IF NOT EXISTS. So a migration
-// with a new column runs only if the column is missing.
+// A step that creates or changes tables. Migrations run in this order. A released migration never changes; later
+// changes are new migrations. Most statements can be repeated, so an interrupted migration is run again as a whole.
+// ClickHouse 18.16 has no ADD COLUMN IF NOT EXISTS, so a migration with a new column runs only if the column is
+// missing.
 struct Migration {
   const char* tables;
   const char* of_cluster;
@@ -48,7 +48,7 @@ void run_all(ClickHouse& server, const char* text, const SqlPlaces& places, cons
   try {
     for (const std::string& statement : statements_of(fill_sql(text, places))) server.run(statement);
   } catch (const Error&) {
-    if (!is_done()) throw;  // if the column exists now, another process has added it in the meantime
+    if (!is_done()) throw;  // otherwise, another process has added the column
   }
 }
 

@@ -33,8 +33,8 @@ class BitReader {
     at_ += bits;
   }
 
-  // Reads a number of `length` bits (at most 64). The bits of a byte are read from the most significant one if `big` is
-  // true. The first bit read becomes the most significant one of the value if `last_to_first` is true.
+  // Reads a number of `length` bits (at most 64). If `big` is true, the most significant bit of each byte is read
+  // first. If `last_to_first` is true, the first bit becomes the most significant bit of the number.
   std::uint64_t bits(unsigned length, bool big, bool last_to_first) {
     if (length > left()) throw too_short(length);
     if (at_ % 8 != 0 && last_big_ != big)

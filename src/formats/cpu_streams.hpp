@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Merges the event streams of a trace's CPUs. All readers use this.
+// Merges the event streams of a trace's CPUs, for all readers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ std::string lost_events_text(std::optional<std::uint64_t> count);
 
 struct CpuPart {
   unsigned cpu = 0;
-  std::uint64_t bytes = 0;  // size in the file, in bytes
+  std::uint64_t bytes = 0;  // size of the CPU's data in the file, in bytes
   std::unique_ptr<CpuStream> stream;
 };
 
@@ -28,7 +28,7 @@ class CpuStreams {
  public:
   void open(std::vector<CpuPart> parts);
   bool read(EventBatch& batch) { return merge_->read(batch); }
-  // Returns the number of bytes that all streams have read. Each stream adds to this number.
+  // Returns the number of bytes that all streams have read. Each stream adds the bytes that it reads to this number.
   std::uint64_t& consumed() { return consumed_; }
   double progress() const { return total_ == 0 ? 1.0 : static_cast<double>(consumed_) / static_cast<double>(total_); }
 

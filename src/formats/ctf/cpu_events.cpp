@@ -59,7 +59,7 @@ bool StreamCursor::give_damage() {
   return true;
 }
 
-// Returns true if the message produced a step.
+// Handles a message. Returns true if the message became a step.
 bool StreamCursor::take(const bt_message* message) {
   switch (bt_message_get_type(message)) {
     case BT_MESSAGE_TYPE_STREAM_BEGINNING:
@@ -117,7 +117,7 @@ void StreamCursor::begin_packet(const bt_packet* packet) {
 
 void report(Imperfection kind, const Step& step, unsigned cpu, Findings& findings) {
   std::string name;
-  if (findings.wants(kind))  // there may be millions of findings, so do not build unused texts
+  if (findings.wants(kind))  // false if the text would not be shown; there may be millions of findings
     if (const char* const given = bt_event_class_get_name(bt_event_borrow_class_const(step.event)))
       name = printable(given);
   findings.add({kind, std::move(name), cpu, {}, step.time_ns});
@@ -130,7 +130,7 @@ const Step* CpuEvents::next() {
   for (const auto& stream : streams_)
     if (current_ == nullptr || stream->step().time_ns < current_->step().time_ns) current_ = stream.get();
   if (current_ == nullptr) return nullptr;
-  // A task switch may be among the lost events, so the running task is unknown.
+  // After a loss the running task is unknown, because a task switch may be among the lost events.
   if (current_->step().kind != Step::Kind::event) {
     task_ = kUnknownTask;
     context_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The events of one CPU, merged by time over a trace's channels. The order of events shows the running task
-// (sched_switch) and the interrupt (LTTng's irq events).
+// Reads the events of one CPU, and merges a trace's channels by time. Derives the running task from earlier
+// sched_switch events, and the interrupt context from LTTng's irq events.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kmt::ctf {
 
-// Stands for the task of an event if the trace does not state the task.
+// The task ID of an event if the trace does not state the task.
 inline constexpr std::int32_t kUnknownTask = -1;
 
 struct Step {
@@ -23,8 +23,7 @@ struct Step {
   const bt_event* event = nullptr;      // valid until the next step
   std::optional<std::uint64_t> lost{};  // number of lost events; empty if unknown
   std::string detail{};                 // text for losses and damage
-  std::uint64_t since_ns = 0;           // for a loss: time of the last event before the loss, which began after this
-                                        // time
+  std::uint64_t since_ns = 0;           // for a loss: the loss began after this time
 };
 
 // Reads one stream of the trace, event by event. The graph must outlive the cursor.
@@ -32,7 +31,7 @@ class StreamCursor {
  public:
   StreamCursor(Graph& graph, std::size_t stream) : graph_(graph), stream_(stream) {}
 
-  // Goes to the next step; false at the end. stream() is known after the first call.
+  // Goes to the next step; returns false at the end. stream() is valid after the first call.
   bool advance();
   const Step& step() const { return step_; }
   const bt_stream* stream() const { return stream_ref_; }  // null if the stream ended before any message
@@ -50,9 +49,9 @@ class StreamCursor {
   std::size_t stream_;
   Messages messages_;
   Step step_;
-  // babeltrace reports discarded events before the packet whose header counts them. The cursor reports them after the
-  // last event of the previous packet: a tracer discards events when that packet is full and the next one is not yet
-  // free.
+  // A loss that is reported later. babeltrace reports discarded events before the packet whose header counts them. But
+  // the tracer discarded them when that packet was full and the next one was not yet free. So the cursor reports the
+  // loss after the last event of that packet.
   std::optional<Step> held_loss_;
   std::optional<std::string> damage_;      // damage at the stream's end
   const bt_stream* stream_ref_ = nullptr;  // owned by the graph's component

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lists the values of an event class with structures flattened, and describes them in the kernel's form
+// Lists the values of a CTF event class, including those in nested structures. Describes them in the kernel's form
 // (events/SYSTEM/NAME/format). Variants and optional fields are dropped, because ring-buffer records cannot contain
 // them.
 #pragma once
@@ -19,7 +19,7 @@ namespace kmt::ctf {
 struct Leaf {
   enum class Scope : std::uint8_t { payload, common_context, specific_context };
   Scope scope = Scope::payload;
-  std::vector<std::uint64_t> path;  // member indices through nested structures
+  std::vector<std::uint64_t> path;  // index of the member in each structure, outermost structure first
   const bt_field_class* type = nullptr;
   std::string name;  // the kernel's name; context fields have the prefix "context_"
   bool is_array() const;
@@ -28,15 +28,16 @@ struct Leaf {
   unsigned bytes = 0;  // size of the number or array element: 1, 2, 4 or 8; 1 for a string
 };
 
-// Returns the fields of an event, without the length fields of arrays. The context `tid` is named common_pid, as in the
-// kernel. If `tid` is missing, `vtid` is used instead: the task's ID in its own PID namespace.
+// Returns the fields of an event, without the length fields of arrays. The context `tid` gets the kernel's name
+// common_pid. If `tid` is missing, `vtid` is used instead, which is the task's ID in its own PID namespace.
 std::vector<Leaf> leaves_of(const bt_event_class& event_class, const std::string& system);
 
-// Returns the format description of an event. Values of fixed width come first, in the kernel's layout. Strings and
-// arrays follow as __data_loc.
+// Returns the format description of an event. Values of fixed width come first. Strings and arrays follow as
+// __data_loc.
 FormatText describe(unsigned id, const std::string& system, const std::string& name, const std::vector<Leaf>& leaves);
 
-// Names of LTTng's contexts callstack-kernel and callstack-user: addresses, innermost first.
+// Names of the leaves for LTTng's contexts callstack-kernel and callstack-user. The values are arrays of addresses,
+// innermost first.
 inline constexpr const char* kKernelStackContext = "context_callstack_kernel";
 inline constexpr const char* kUserStackContext = "context_callstack_user";
 

@@ -59,7 +59,7 @@ FieldClassRef make_field_class(bt_trace_class* trace, const FieldNode& field) {
     case FieldKind::optional: return make_field_class(trace, *field.fields.front());
     case FieldKind::variant: break;
   }
-  throw std::bad_alloc();  // not reached: variants are not kept
+  throw std::bad_alloc();  // not reached, because variants are dropped
 }
 
 void clear_field(bt_field* field) {

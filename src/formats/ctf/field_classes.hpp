@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Describes the fields of CTF 2 to libbabeltrace2 (2.0), whose plugin reads only CTF 1.8. An optional field becomes the
-// field that it contains, and a BLOB becomes an array of bytes. Variants are dropped, as are numbers that the library
-// cannot hold.
+// Makes field classes of libbabeltrace2 (2.0) for the fields of CTF 2, because the library's own plugin reads only CTF
+// 1.8. An optional field becomes the field that it contains, and a BLOB becomes an array of bytes. Variants are
+// dropped, as are numbers that the library cannot hold.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct PutFieldClass {
 };
 using FieldClassRef = std::unique_ptr<bt_field_class, PutFieldClass>;
 
-// Maximum number of elements of an array, or bytes of a text, that are kept. Records have at most 4000 bytes.
+// Elements of an array, and bytes of a text, beyond this number are dropped. A record has at most 4000 bytes anyway.
 constexpr std::uint64_t kMostKept = 4096;
 
-// Makes the field class of a field whose `is_kept` is true.
+// Makes the field class. `field.is_kept` must be true.
 FieldClassRef make_field_class(bt_trace_class* trace, const FieldNode& field);
 
 // Sets a field to 0, an empty text or an empty array.

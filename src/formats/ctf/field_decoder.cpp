@@ -56,7 +56,7 @@ std::string text_in(Bytes bytes, TextEncoding encoding) {
   const ByteOrder order = big ? ByteOrder::big : ByteOrder::little;
   const unsigned unit = unit_of(encoding);
   std::string out;
-  std::uint32_t high = 0;  // first of the two UTF-16 units of a character; 0 if none
+  std::uint32_t high = 0;  // UTF-16 unit that is the first half of a character; 0 if there is none
   for (std::size_t at = 0; at + unit <= bytes.size(); at += unit) {
     const std::uint32_t code =
         unit == 2 ? load<std::uint16_t>(bytes.data() + at, order) : load<std::uint32_t>(bytes.data() + at, order);
@@ -69,7 +69,8 @@ std::string text_in(Bytes bytes, TextEncoding encoding) {
   return out;
 }
 
-// Updates the low bits of the clock (CTF2-SPEC-2.0, 6.3).
+// Returns the new value of the clock. `value` has its low bits. If they are lower than before, they have wrapped around
+// (CTF2-SPEC-2.0, 6.3).
 std::uint64_t updated_clock(std::uint64_t clock, std::uint64_t value, unsigned bits) {
   if (bits >= 64) return value;
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
@@ -122,7 +123,7 @@ void FieldDecoder::read(const FieldNode& field, bt_field* out) {
 void FieldDecoder::read_bits(const FieldNode& field, bt_field* out) {
   const auto length = static_cast<unsigned>(field.length);
   if (length > 64) {
-    // libbabeltrace2 stores numbers of at most 64 bits. A longer boolean is true if any of its bits is set.
+    // libbabeltrace2 stores at most 64 bits. A boolean with more bits is true if any of its bits is set.
     bool is_set = false;
     for (unsigned done = 0; done < length; ++done) is_set |= in.bits(1, field.big_endian, field.last_to_first) != 0;
     if (field.kind == FieldKind::boolean) store_value(field, is_set ? 1 : 0, false, 1);
@@ -220,8 +221,8 @@ void FieldDecoder::read_array(const FieldNode& field, bt_field* out) {
   for (std::uint64_t i = 0; i < length; ++i) {
     const std::uint64_t before = in.at();
     read(element, i < kept ? bt_field_array_borrow_element_field_by_index(out, i) : nullptr);
-    // An element that needs no bits is empty, and so are all elements after it. Reading them could take a very long
-    // time.
+    // If an element has no bits in the stream, neither have the elements after it. Do not read them, because their
+    // number may be very large.
     if (in.at() != before || i < kept) continue;
     return;
   }

@@ -14,7 +14,7 @@
 
 namespace kmt::ctf {
 
-// Values with a role, from the current packet and event.
+// Values of the fields that have a role (FieldNode::roles) in the current packet and event.
 struct RoleValues {
   std::optional<std::uint64_t> magic;
   std::optional<std::array<std::uint8_t, 16>> uuid;
@@ -42,7 +42,7 @@ class FieldDecoder {
  private:
   struct Slot {
     SelectorValue value;
-    std::uint64_t packet = 0;  // number of the packet in which the value was read; 0: none
+    std::uint64_t packet = 0;  // number of the packet in which the value was read; 0: not read yet
   };
 
   void read_bits(const FieldNode& field, bt_field* out);

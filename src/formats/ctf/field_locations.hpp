@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// In CTF 2, the length or the selector of a field may be the value of an earlier field. Finds these earlier fields, and
-// assigns each a slot for its value.
+// In CTF 2, an array may have its length, and a variant its selector, in an earlier field. Finds these earlier fields,
+// and assigns each of them a slot that stores its value.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace kmt::ctf {
 
-// The structures in which a field may look for its length or selector, indexed by FieldScope. Null if the trace lacks
-// the structure.
+// The structures in which the length or selector of a field may be, indexed by FieldScope. Null if the trace does not
+// have the structure.
 using FieldRoots = std::array<FieldNode*, kFieldScopes>;
 
 // Assigns slots to all fields in `roots[scope]` that need a length or selector, and to the fields that contain it.

@@ -45,7 +45,7 @@ enum class FieldScope : std::uint8_t {
 };
 constexpr std::size_t kFieldScopes = 6;
 
-// The meaning that a value has for the reader of a stream. Each constant is one bit.
+// The roles of a field, such as being the time of an event. Each constant is one bit.
 struct FieldRole {
   static constexpr std::uint32_t kMagic = 1u << 0;
   static constexpr std::uint32_t kUuid = 1u << 1;
@@ -60,7 +60,8 @@ struct FieldRole {
   static constexpr std::uint32_t kEventClass = 1u << 10;
 };
 
-// An integer that is compared by its sign first: {true, value}, or {false, two's complement} for a negative value.
+// An integer of 64 bits, signed or unsigned: {true, value}, or {false, two's complement} for a negative value. So
+// negative integers are lower than all others.
 using SelectorValue = std::pair<bool, std::uint64_t>;
 using SelectorRange = std::pair<SelectorValue, SelectorValue>;
 
@@ -75,8 +76,8 @@ struct FieldNode {
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits
   std::uint32_t roles = 0;
-  std::uint64_t weight = 1;     // number of fields: this field and all fields inside it; an array counts with one
-                                // element
+  // Number of fields: this field and all fields inside it, with one element for each array.
+  std::uint64_t weight = 1;
   std::uint64_t most_kept = 0;  // maximum number of an array's elements or a BLOB's bytes to store
 
   std::string name;                   // name of the member of a structure, or of the option of a variant
@@ -84,10 +85,10 @@ struct FieldNode {
   // The members of a structure, or the options of a variant. An array or an optional has one field.
   std::vector<std::unique_ptr<FieldNode>> fields;
 
-  // The path to the field with the length or selector. Without an origin, the path starts at the structure that
-  // contains this field.
+  // The path to the field that has this field's length or selector. If `origin` is empty, the path starts at the
+  // structure that contains this field.
   std::optional<FieldScope> origin;
-  std::vector<std::optional<std::string>> path;  // names of members; empty: the parent structure
+  std::vector<std::optional<std::string>> path;  // name of the member at each step; empty: go to the parent structure
 
   std::uint32_t source = kNoSlot;    // slot from which the length or selector is read
   std::vector<std::uint32_t> slots;  // slots in which the value is stored

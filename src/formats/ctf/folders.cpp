@@ -35,7 +35,7 @@ constexpr std::size_t kMostText = 1u << 20;  // maximum number of metadata bytes
 constexpr std::size_t kMostFolders = 1u << 16;  // maximum number of folders; larger trees are not traces
 
 struct Metadata {
-  std::string uuid;  // text or raw bytes, used only for comparison; may be empty
+  std::string uuid;  // only for comparison: as text or as raw bytes; may be empty
   ByteOrder byte_order = kHostOrder;
 };
 
@@ -85,9 +85,9 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
   return metadata;
 }
 
-// Metadata of the folders in and below `root`, by path.
+// The folders with metadata that were found in a path and below.
 struct Found {
-  std::map<std::string, Metadata> folders;  // folders that have metadata
+  std::map<std::string, Metadata> folders;  // by path
   std::string cut_off;                      // path of a metadata file that is too short to be valid; may be empty
 };
 
@@ -113,13 +113,13 @@ Found folders_below(const fs::path& root) {
   return found;
 }
 
-// Returns the path, or its folder if the path is a metadata file.
+// Returns the folder of a metadata file, and any other path unchanged.
 fs::path root_of(const std::string& path) {
   const fs::path named(path);
   return named.filename() == "metadata" && metadata_at(named) ? fs::absolute(named).parent_path() : named;
 }
 
-// Removes the number from the end of a name like "channel0_12". Empty if the name has no number.
+// Removes "_12" from the end of a name like "channel0_12" and returns 12. Empty if the name has no number.
 std::optional<unsigned> take_last_number(std::string_view& name) {
   const std::size_t mark = name.rfind('_');
   if (mark == std::string_view::npos) return std::nullopt;

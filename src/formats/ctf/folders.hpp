@@ -11,8 +11,8 @@
 
 namespace kmt::ctf {
 
-// The convert command writes this file next to the trace's folder. The file is a .kmt without events, for data that CTF
-// cannot store.
+// Name of the file that `kmemtrace convert` writes next to the trace's folder. It is a .kmt without events, and has the
+// data that CTF cannot store.
 inline constexpr const char* kDescriptionName = "description.kmt";
 
 // Returns the path of a CPU's event file below the written folder. The note kStreamsNote in description.kmt has lines
@@ -20,7 +20,7 @@ inline constexpr const char* kDescriptionName = "description.kmt";
 std::string written_stream(unsigned cpu);
 inline constexpr const char* kStreamsNote = "ctf_streams";
 
-// A stream that is shorter than its index states, or whose index is unreadable.
+// A stream that is shorter than LTTng's index says, or whose index is unreadable.
 struct DoubtedStream {
   std::string path;
   std::optional<unsigned> cpu;  // parsed from the file name
@@ -34,12 +34,13 @@ struct Folders {
   ByteOrder byte_order = kHostOrder;   // byte order of the first trace
   std::string kallsyms;                // path of a kallsyms file next to the traces; may be empty
   std::string description;             // path of description.kmt; may be empty
-  unsigned streams_of_channel = 0;     // one stream per CPU; 0 if LTTng has no index
-  std::vector<std::string> missing;    // streams with an LTTng index but no stream file
+  unsigned streams_of_channel = 0;     // number of streams of a channel, one per CPU; 0 if LTTng wrote no index
+  std::vector<std::string> missing;    // streams that have an LTTng index but no file
   std::vector<DoubtedStream> doubted;  // sorted by path
 };
 
-// True if a metadata file in or below the path starts like CTF, or is too short to be valid. Never throws.
+// True if the path or a folder below it has a metadata file that starts like CTF, or that is too short to be valid.
+// Never throws.
 bool is_ctf(const std::string& path);
 // Finds the folders of CTF traces in a path. Throws Error if the path has no trace, or the metadata is incomplete.
 Folders find_folders(const std::string& path);

@@ -65,7 +65,8 @@ ValueRef inputs_of(const std::vector<std::string>& folders) {
 Error babeltrace_error(const std::string& what) {
   const bt_error* const raised = bt_current_thread_take_error();
   if (raised == nullptr) return Error(what);
-  // Causes are listed innermost first. Causes from the library itself are skipped: they only name its functions.
+  // The library lists causes innermost first. Causes that it added itself are skipped, because they only name its
+  // functions.
   std::vector<std::string> causes;
   for (std::uint64_t i = 0; i < bt_error_get_cause_count(raised); ++i) {
     const bt_error_cause* const cause = bt_error_borrow_cause_by_index(raised, i);
@@ -133,7 +134,7 @@ struct Graph::State {
   GraphRef graph;
   std::vector<IteratorRef> iterators;  // in the order of `outputs`; destroyed before the graph
 
-  // The stream that the next call of consume() reads, and the results of that call.
+  // The stream that consume() reads, and the results of consume().
   std::size_t wanted = 0;
   Messages* messages = nullptr;
   bool ended = false;
@@ -228,7 +229,7 @@ bt_component_class_sink_graph_is_configured_method_status Graph::State::create_i
   return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
-// Returns OK even if a stream fails, so that the graph can still read the other streams.
+// Returns OK to the library even if a stream fails, because the graph could not read the other streams otherwise.
 bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_component_sink* sink) {
   State& state = of(sink);
   bt_message_array_const messages = nullptr;
@@ -245,7 +246,7 @@ bt_component_class_sink_consume_method_status Graph::State::consume(bt_self_comp
 
 Graph::Graph(const std::vector<std::vector<std::string>>& traces) : state_(std::make_unique<State>()) {
   const LibraryCall call;
-  // Libbabeltrace2 prints no messages, because its failures are thrown as Error.
+  // The library must not print messages, because its failures are thrown as Error.
   bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
   clear_left_error();
   state_->create_sink_class();

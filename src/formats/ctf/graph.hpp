@@ -20,7 +20,8 @@ namespace kmt::ctf {
 // Returns the last libbabeltrace2 error of this thread, with `what` as the start of its text.
 Error babeltrace_error(const std::string& what);
 
-// Start and end of a trace's streams. Known only if the packets have times.
+// From the start of the earliest stream to the end of the latest. time_range() returns nothing if packets have no
+// times.
 struct TimeRange {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
@@ -55,8 +56,8 @@ class Graph {
 
   std::size_t streams() const;
   const std::vector<std::size_t>& empty_traces() const;  // indices of traces without streams
-  // Replaces the messages with the next ones of the stream; false at its end. Throws Error if the stream is damaged; do
-  // not read that stream again.
+  // Replaces `messages` by the next messages of the stream. Returns false at the end of the stream. Throws Error if the
+  // stream is damaged; the stream must then not be read again.
   bool read(std::size_t stream, Messages& messages);
 
  private:
