@@ -12,12 +12,12 @@
 namespace kmt {
 
 struct ArchiveLimits {
-  std::size_t members = 1'000'000;                     // maximum number of files and folders in the archive
-  std::size_t bytes_of_a_member = 256u << 20;          // maximum number of bytes of a member; the end of a longer
-                                                       // member is not read
-  std::size_t bytes = std::size_t{2} << 30;            // maximum number of bytes of all selected members together
-  std::size_t unpacked_bytes = std::size_t{16} << 30;  // maximum number of bytes of all members, to stop decompression
-                                                       // bombs
+  std::size_t members = 1'000'000;  // maximum number of files and folders in the archive
+  // maximum number of bytes to read of a member; the rest of a longer member is ignored
+  std::size_t bytes_of_a_member = 256u << 20;
+  std::size_t bytes = std::size_t{2} << 30;  // maximum number of bytes of all selected members together
+  // maximum number of bytes of all members together, as a protection against decompression bombs
+  std::size_t unpacked_bytes = std::size_t{16} << 30;
 };
 
 // True if the bytes are a tar, cpio or zip archive, or are compressed.

@@ -36,8 +36,8 @@ bool has_meminfo_copy(const std::string& folder);
 bool lacks_meminfo(const std::string& folder);
 // True if the folder has a copy of slabinfo. The caches in slabinfo can be shown without meminfo.
 bool has_slabinfo_copy(const std::string& folder);
-// Returns a snapshot of all copies in the folder. Adds the file "uname", if there is one, which must have the output of
-// `uname -a`, or else "proc/version". Throws Error if a copy is damaged.
+// Returns a snapshot of all copies in the folder. Adds the file "uname", which must have the output of `uname -a`. If
+// there is no such file, adds "proc/version". Throws Error if a copy is damaged.
 StateSample collect_copies(const std::string& folder);
 // Returns the paths of the copies, relative to the folder.
 std::vector<std::string> copied_files(const std::string& folder);

@@ -19,10 +19,11 @@ struct Copies {
   std::vector<StateSample> reports;
   bool reports_have_times = false;   // if false, `ticks` of all reports are 0
   std::size_t unusable_reports = 0;  // number of reports that do not show the total of memory
-  bool last_is_unusable = false;     // true: the last report of the log does not show it either
-  std::size_t mixed_reports = 0;     // number of reports that are mixed with other ones and cannot be told apart
+  bool last_is_unusable = false;     // true: the last report of the log does not show the total of memory
+  // number of reports whose lines are mixed with lines of other reports and cannot be separated
+  std::size_t mixed_reports = 0;
   std::size_t foreign_reports = 0;   // number of reports of other machines or kernels than the last one
-  std::size_t repeated_reports = 0;  // number of further copies of a report
+  std::size_t repeated_reports = 0;  // number of reports that are copies of another report in the log
   std::size_t dropped_reports = 0;   // number of oldest reports that were dropped because the log has too many
   std::size_t earlier_reports = 0;   // number of reports from earlier boots
   std::string log;                   // path of the file with the reports

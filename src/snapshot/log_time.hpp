@@ -12,13 +12,13 @@ namespace kmt {
 struct LogTime {
   std::uint64_t unix_ns = 0;  // from an arbitrary year if `has_year` is false
   bool has_year = true;
-  bool has_zone = false;  // true: the text names its time zone; otherwise `unix_ns` takes it for UTC
+  bool has_zone = false;  // true: the text names its time zone; false: `unix_ns` is computed as if the time were UTC
 };
 
 // Parses "123.456789" as nanoseconds.
 std::optional<std::uint64_t> seconds_of(std::string_view text);
 
-// Removes "2023-01-02T03:04:05.678+0100 " and similar times from the front, also with a weekday before.
+// Removes "2023-01-02T03:04:05.678+0100 " and similar times from the front. A weekday may precede the time.
 std::optional<LogTime> take_iso_time(std::string_view& text);
 
 // Removes "Jan  2 03:04:05", "Mon Jan  2 03:04:05 2023" and similar times from the front.

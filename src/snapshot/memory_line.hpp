@@ -13,7 +13,7 @@ namespace kmt {
 // earlier wrote "Active_anon".
 std::string counter_name(std::string_view name);
 
-// True for "Mem-Info:", and "Mem-info:" (Arm before Linux 3.13).
+// True for the title of a report: "Mem-Info:", or "Mem-info:" (Arm before Linux 3.13).
 bool has_title(std::string_view text);
 
 // Returns the number of messages that were lost before this message: "** 12 printk messages dropped **" by the kernel,

@@ -17,21 +17,22 @@
 
 namespace kmt {
 
-// Numbers by name, such as "active_anon". Each member of this type states the unit.
+// Numbers by name, such as "active_anon". A comment at each member of this type states the unit.
 using LogNumbers = std::map<std::string, std::uint64_t, std::less<>>;
 
 struct LogZone {
-  LogNumbers numbers;                           // kB
-  std::vector<std::uint64_t> free;              // number of free blocks by order
-  bool has_all_free = false;                    // true: `free` has all orders up to the end of its line
-  std::optional<std::uint64_t> cpu_list_pages;  // pages in the per-CPU lists before Linux 4.1, later in `numbers`
+  LogNumbers numbers;               // kB
+  std::vector<std::uint64_t> free;  // number of free blocks by order
+  bool has_all_free = false;        // true: `free` has all orders up to the end of its line
+  // pages in the per-CPU lists; only before Linux 4.1, because later kernels print them as one of `numbers`
+  std::optional<std::uint64_t> cpu_list_pages;
 };
 
 struct OomReport {
   std::string text;                 // the messages of the report without their prefixes
   bool is_cut = false;              // true: the limits of size were reached
   bool starts_late = false;         // true: the log lacks the first lines of the report
-  bool is_mixed = false;            // true: lines of another report, which cannot be told apart, are among the lines
+  bool is_mixed = false;            // true: `text` also has lines of another report, which cannot be separated
   bool has_wrong_sum = false;       // true: a list of free blocks does not add up to the sum at the end of its line
   std::uint64_t lost_messages = 0;  // messages that the kernel or a log daemon lost between lines of the report
   std::size_t damaged_tasks = 0;    // number of rows of the task table that are cut off or mixed with other text

@@ -18,9 +18,9 @@ class CpuRings {
 
   using Give = std::function<void(const kmt_entry& entry, const std::uint64_t* words)>;
 
-  // Passes on the entries that were complete at the previous call, because no earlier entry can appear now. Then reads
-  // the positions of the rings again. Call it every few milliseconds with the current time of the programs' clock.
-  // Entries are valid until `give` returns. Throws Error if a ring has contents that no program writes.
+  // Passes on the entries that were complete at the previous call. No entry with an earlier time can appear any more.
+  // Then reads the positions of the rings again. Call it every few milliseconds with the current time of the programs'
+  // clock. Entries are valid until `give` returns. Throws Error if a ring has an invalid entry.
   void take(std::uint64_t now_ns, const Give& give);
   // Passes on the remaining entries. Call it after the last program has ended.
   void take_rest(const Give& give);
@@ -35,10 +35,11 @@ class CpuRings {
   struct Ring {
     kmt_ring* shared;
     std::uint64_t bytes;
-    std::uint64_t tail = 0;       // end of the entries passed on so far
-    std::uint64_t ready = 0;      // value of `seen` at the previous call; entries before it can be passed on
-    std::uint64_t seen = 0;       // head of the ring when its positions were read last
-    bool ready_is_begun = false;  // a program was writing an entry at `ready`; its time was unknown
+    std::uint64_t tail = 0;   // end of the entries passed on so far
+    std::uint64_t ready = 0;  // value of `seen` at the previous call; entries before it can be passed on
+    std::uint64_t seen = 0;   // head of the ring when its positions were read last
+    // true: a program was still writing the entry at `ready`, so the time of this entry was unknown
+    bool ready_is_begun = false;
     bool seen_is_begun = false;
     std::uint64_t time_ns = 0;  // time of the entry at the tail
   };

@@ -31,8 +31,8 @@ class MappedArray {
 };
 
 // Waits until every running BPF program has ended. Programs run under rcu_read_lock(), so this is like
-// synchronize_rcu(). If the kernel refuses the system call for this (with nohz_full CPUs), waits for a time after which
-// the programs have most likely ended.
+// synchronize_rcu(). With nohz_full CPUs, the kernel refuses the system call that waits. In that case, sleeps for 10
+// ms, after which the programs have most likely ended.
 void wait_for_running_programs();
 
 }  // namespace kmt

@@ -30,7 +30,7 @@ void keep_libbpf_messages();
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
-// Makes the map allocate all its elements in advance, and returns true, if the kernel needs this. Before Linux 6.1,
+// If the kernel needs this, makes the map allocate all its elements in advance and returns true. Before Linux 6.1,
 // programs attached to probes must not allocate elements of a hash table. Call it before the map is created.
 bool allocate_before_where_needed(bpf_map* map);
 
@@ -93,7 +93,7 @@ class BpfSkeleton {
   };
 
   std::unique_ptr<Skeleton, DestroySkeleton> skeleton_;
-  std::vector<std::unique_ptr<bpf_link, DestroyLink>> links_;  // destroyed first
+  std::vector<std::unique_ptr<bpf_link, DestroyLink>> links_;  // destroyed before `skeleton_`
 };
 
 }  // namespace kmt

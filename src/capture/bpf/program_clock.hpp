@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the cost of BPF programs with the kernel's own clock. For each run, the kernel reads the time twice. Reading
-// the time costs about as much as entering the program, which is not measured (docs/BENCHMARKS.md). Therefore the clock
-// is on for short times only.
+// Measures the cost of BPF programs with the kernel's own clock. The kernel reads the time before and after each run.
+// These reads cost about as much as entering the program (docs/BENCHMARKS.md), so the clock is on for short times only.
+// The measured time does not include entering the program.
 #pragma once
 
 #include <cstdint>

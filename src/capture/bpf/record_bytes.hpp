@@ -22,7 +22,7 @@ inline void write_field(std::uint8_t* to, std::uint64_t value, std::uint16_t byt
 inline void write_common_fields(std::uint8_t* to, std::uint16_t id, const kmt_entry& entry) {
   write_field(to, id, 2);
   to[2] = entry.flags;
-  to[3] = 0;  // unknown to BPF programs
+  to[3] = 0;  // common_preempt_count, which is unknown to BPF programs
   write_field(to + 4, static_cast<std::uint32_t>(entry.task), 4);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts the entries that BPF programs write for events (records.h) to records as the kernel's own tracing writes
-// them. Readers do not distinguish such records from the kernel's.
+// Converts the entries that BPF programs write for events (records.h) to records in the layout of ftrace. Readers of a
+// trace process them like records that ftrace wrote.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct EventLayout {
   std::vector<std::uint16_t> dynamic_offsets;  // offsets of the __data_loc fields of the kernel's record
 };
 
-// Returns the event's number, which is in events/SYSTEM/NAME/format. Throws Error.
+// Returns the event's number in `format`, the text of events/SYSTEM/NAME/format. Throws Error.
 std::uint16_t id_of_format(const std::string& format);
 
 // Returns the layout of an event's records. `arguments` are the tracepoint's parameters. If a field's value is not
@@ -70,7 +70,7 @@ struct StackLayout {
 StackLayout stack_layout_of(const std::string& format);
 // Reads the layout of user_stack, which has the process ID instead of the number of frames.
 StackLayout user_stack_layout_of(const std::string& format);
-// Returns the format of user_stack. Its number of frames is changed to that of the programs.
+// Returns the format of user_stack, changed to the maximum number of frames that the BPF programs record.
 std::string longer_user_stack(const std::string& format);
 
 constexpr std::size_t kMostRecordBytes = 2048;

@@ -59,16 +59,16 @@ struct SharedByPrograms {
 
 class RecordPrograms {
  public:
-  // Loads the programs; recording starts with attach(). Throws Error.
+  // Loads the programs. attach() starts recording, but memory events are recorded only from begin() on. Throws Error.
   RecordPrograms(const std::string& tracefs, const ProgramsRequest& request);
   ~RecordPrograms();
 
-  void attach();  // memory events are ignored until begin()
+  void attach();
   void begin();
   void end();
   void detach();  // returns when no program is running any more
 
-  const EventLayout& layout_of(unsigned event) const;  // by kmt_entry.event
+  const EventLayout& layout_of(unsigned event) const;  // `event` is kmt_entry.event
   const KernelTraits& kernel() const;
   std::string description_of(const EventName& event) const;  // events/SYSTEM/NAME/format of a recorded event
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object exists

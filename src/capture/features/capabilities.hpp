@@ -17,7 +17,7 @@ struct Feature {
   std::string name;     // name such as "own buffers" or "per-event filters"
   std::string purpose;  // purpose in kmemtrace
   bool available = false;
-  bool needed = false;  // if missing, nothing can be recorded
+  bool needed = false;  // true: nothing can be recorded without this feature
   std::string reason;   // reason why it is unavailable
 };
 

@@ -20,8 +20,8 @@ constexpr const char* kBootInstance = "kmemtrace_boot";
 // Documentation/admin-guide/kernel-parameters.txt). Events are patterns, as in the parameters.
 struct BootParameters {
   std::vector<std::string> events;           // events of the parameter trace_event=, recorded in the top-level buffer
-  std::vector<std::string> instance_events;  // trace_instance=kmemtrace_boot,…
-  std::vector<std::string> options;          // trace_options=
+  std::vector<std::string> instance_events;  // events of the parameter trace_instance=kmemtrace_boot,…
+  std::vector<std::string> options;          // options of the parameter trace_options=
   std::uint64_t buffer_bytes = 0;            // bytes for each CPU of the parameter trace_buf_size=; 0 if not given
 };
 
@@ -37,7 +37,7 @@ struct BootBuffer {
   std::string path;  // path of the instance kmemtrace_boot, or of tracefs for the top-level buffer
   bool top_level = false;
   std::string clock;
-  std::vector<EventName> events;  // possible contents
+  std::vector<EventName> events;  // events that the buffer may contain
   // Options of the top-level buffer that the parameters changed, with their default values.
   std::vector<std::pair<std::string, std::string>> to_restore;
 };

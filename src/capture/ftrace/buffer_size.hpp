@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// Returns how many bytes per second the busiest CPU writes with these events. Measures for 0.1 s, with tracing off.
-// Throws Error.
+// Returns how many bytes per second the busiest CPU writes with these events. Enables the events, traces for 0.1 s, and
+// empties the buffers. Tracing is off afterwards. Throws Error.
 std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<EventName>& events);
 
 // Returns the buffer size per CPU in bytes: enough for a second at the measured rate, but at least `preferred`, because

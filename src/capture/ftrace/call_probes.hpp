@@ -27,8 +27,8 @@ class CallProbes {
   void enable(const std::vector<pid_t>& left_out) const;
   std::string name() const;  // name for users, such as "kprobe events, but not of …, where the kernel allows no probe"
   // Returns how many entries and exits were missed since the probes were created. Includes tasks that are not recorded,
-  // because the kernel counts for all tasks together. Linux 5.10 does not count all (see call_probes.cpp). Empty if the
-  // kernel's files contradict each other.
+  // because the kernel counts for all tasks together. Linux 5.10 does not count all of them (see call_probes.cpp).
+  // Empty if the kernel's files contradict each other.
   std::optional<MissedCounts> missed() const;
 
  private:

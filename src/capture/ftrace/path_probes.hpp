@@ -18,15 +18,15 @@ namespace kmt {
 class PathProbes {
  public:
   // Creates the probes, which are removed with the instance. Adds the events' formats to the description, and a note of
-  // functions without a probe. Without kprobe events, there are no probes. With the offset of the name in struct
-  // kmem_cache, the events name the cache.
+  // functions without a probe. Without kprobe events, there are no probes. If `cache_name_offset` returns the offset of
+  // the name in struct kmem_cache, the events include the name of the cache.
   PathProbes(const std::string& tracefs, const TracefsInstance& instance,
              const std::function<std::optional<std::uint64_t>()>& cache_name_offset, KernelDescription& kernel);
 
   void enable() const;  // starts recording
   // Returns how many calls of each function the kernel missed since the probes were created, in all tasks, in the
-  // format of the note `unprobed_functions`. Empty if none was missed. A probe misses a call in an interrupt of another
-  // probe.
+  // format of the note `unprobed_functions`. Empty if none was missed. A call is missed if it happens in an interrupt
+  // while another probe is running.
   std::string missed_text() const;
 
  private:

@@ -23,7 +23,8 @@ class Watcher {
   pid_t pid() const { return pid_; }
 
  private:
-  FileDescriptor alive_;  // closed by this process or by the kernel at its death; this wakes the watcher
+  // this process closes it, or the kernel does when the process dies; the closing wakes the watcher
+  FileDescriptor alive_;
   pid_t pid_ = -1;
 };
 

@@ -47,16 +47,16 @@ class RecordBackend {
   virtual RecorderMemory memory() const = 0;                     // kernel memory for buffers
   virtual bool failed() const = 0;                               // true if writing has failed
   virtual void poll() = 0;                                       // called four times per second
-  virtual RecordProgress progress() const = 0;                   // seconds excluded
+  virtual RecordProgress progress() const = 0;                   // does not set RecordProgress::seconds
   virtual bool counts_missed_calls() const = 0;                  // true if missed_calls() is available
   virtual std::optional<MissedCounts> missed_calls() const = 0;  // empty if the kernel's counts contradict each other
-  virtual std::uint64_t missed_events() const = 0;               // except calls
+  virtual std::uint64_t missed_events() const = 0;               // number of missed events, without calls
   // returns a text as in per_cpu/cpuN/stats; `cpu` is an index in cpus()
   virtual std::string statistics(std::size_t cpu) const = 0;
 
   virtual void stop() = 0;
   // Ends the threads after they have read the remaining contents, and removes everything that prepare() made. Sets the
-  // recording's CPUs, the write error and the cost of `outcome`.
+  // recorded CPUs, the write error and the cost in `outcome`.
   virtual void finish(RecordOutcome& outcome) = 0;
 };
 

@@ -33,12 +33,12 @@ struct RecordRequest {
   // record only these processes and their children; if this and `cgroup` are empty: the whole system
   std::vector<pid_t> pids;
   std::string cgroup;                // record only tasks of this folder of cgroupfs and the folders below it
-  std::vector<std::string> command;  // empty: none
+  std::vector<std::string> command;  // command to run; empty: none
   bool only_command = false;         // record only the command and its children
   bool stacks = false;               // record the kernel stack of every event
   bool user_stacks = false;          // record the user stack of every event of a task
   PathProbing path_probes = PathProbing::not_applicable;
-  // Returns the offset of the name in struct kmem_cache, if it is known. Only called if there are such probes, because
+  // Returns the offset of the name in struct kmem_cache, if it is known. Only called if path probes are used, because
   // it reads the kernel's types.
   std::function<std::optional<std::uint64_t>()> cache_name_offset;
   RecordedCalls calls;  // functions whose calls are recorded; if there are none, no calls are recorded
@@ -54,7 +54,7 @@ struct RecordRequest {
 
 struct RecordProgress {
   double seconds = 0;
-  std::uint64_t events = 0;  // number of events not lost so far
+  std::uint64_t events = 0;  // number of events so far, without lost events
   std::uint64_t bytes = 0;   // bytes read from ring buffers
   std::uint64_t lost = 0;
   double fullest_buffer = 0;  // filled fraction of the fullest CPU's buffer since the start
@@ -77,16 +77,16 @@ struct RecordOutcome {
   RawRecording recording;  // has no pages if a sink took them
   RecordEnd end = RecordEnd::interrupted;
   std::optional<int> command_status;  // as returned by waitpid; empty: there was no command, or it is still running
-  std::string write_error;            // of RecordEnd::cannot_write
+  std::string write_error;            // error message if `end` is RecordEnd::cannot_write
   double seconds = 0;
   RecorderCost cost;
   // Path of kmemtrace's instance if it could not be removed, because another process keeps it open.
   std::string left_instance;
   // true in a PID namespace, where the recorder's events cannot be filtered out
   bool own_events_recorded = false;
-  std::uint64_t missed_events = 0;  // number of events lost because the BPF program or probe for the event was already
-                                    // running
-  MissedCounts missed_by_function;  // missed events by function, in all tasks
+  // number of events lost because the BPF program or probe for the event was already running on the CPU
+  std::uint64_t missed_events = 0;
+  MissedCounts missed_by_function;           // missed events by function, in all tasks
   std::uint64_t not_followed_processes = 0;  // number of processes that were not followed because too many are selected
   std::string call_backend;                  // how calls were recorded, such as "BPF trampolines (fentry, fexit)"
   std::string call_backend_reason;           // reason for choosing this back end
@@ -95,8 +95,8 @@ struct RecordOutcome {
   std::string lost_mappings;                 // text about missing records of mappings
   std::string lost_cgroup_moves;             // text about missed moves to other cgroups
   std::string late_mappings;                 // text about a late start of mapping records
-  std::uint64_t unanswered_build_ids = 0;    // number of mappings without a build ID because their file's device did
-                                             // not answer
+  // number of mappings whose build ID is unknown because the file's device did not answer
+  std::uint64_t unanswered_build_ids = 0;
   // True if the recorder has too many threads for an event filter, so its threads are excluded by a list of PIDs.
   bool filtered_by_pid_list = false;
 };

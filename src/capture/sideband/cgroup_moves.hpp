@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Records which task moved to which cgroup. When ftrace records only some tasks, it misses moves made by other tasks.
-// This class uses perf and the tracepoint cgroup:cgroup_attach_task.
+// Therefore this class reads the tracepoint cgroup:cgroup_attach_task with perf.
 #pragma once
 
 #include <cstdint>

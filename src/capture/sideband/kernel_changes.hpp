@@ -93,8 +93,8 @@ class KernelChanges {
   std::vector<ModuleChange> changes_;
   std::vector<std::size_t> wanted_;  // indices in changes_ of modules whose symbols are not read yet
   std::optional<Reading> reading_;
-  std::uint64_t modules_at_ = 0;  // offset in bytes in /proc/kallsyms at or before the first line of a module; 0:
-                                  // unknown
+  // offset in bytes in /proc/kallsyms, at or before the first line of a module; 0: unknown
+  std::uint64_t modules_at_ = 0;
   std::set<unsigned> online_;
   std::string cpu_changes_;
   std::int64_t suspended_at_begin_ns_ = 0;

@@ -25,7 +25,7 @@ class PerfRings {
   // online.
   std::vector<unsigned> cpus_changed(const std::vector<CpuChange>& changes);
   bool empty() const { return rings_.empty(); }
-  bool lacks_some() const { return !failed_.empty(); }  // true if online CPUs are without a ring
+  bool lacks_some() const { return !failed_.empty(); }  // true if an online CPU has no ring
   std::string why_none() const { return empty() && lacks_some() ? failed_.begin()->second : std::string(); }
 
   // Calls give(record, type, misc) for each record; the records of each CPU are in the order in which they were

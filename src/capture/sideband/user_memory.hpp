@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records the code in the memory of running processes. At the start of a recording it is from /proc/PID/maps, later
-// from perf events, see mapping_events.hpp.
+// Records the code in the memory of running processes. The code at the start of a recording is read from
+// /proc/PID/maps. Later changes are from perf events (mapping_events.hpp).
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class UserMemoryWatch {
   // that came online after `since_ticks` (of the trace clock) had no events until now. For processes that started there
   // and still run, the code is read from /proc. For processes that ran there and ended, the code since then is unknown.
   void cpus_changed(const std::vector<CpuChange>& changes, std::uint64_t since_ticks);
-  // Returns the changes since the last call and removes them from this object. Programs, processes and build IDs stay
-  // known here.
+  // Returns the changes since the last call and removes them from this object. This object still remembers the
+  // programs, processes and build IDs.
   UserMemory take_changes();
   // Passes the changes since the last call to `taker`. Without a taker, keeps the changes; if there are more than half
   // a million, drops changes of the processes that ended first.

@@ -28,14 +28,14 @@ std::optional<ProbeMachine> probe_machine(std::string_view machine);
 // Defines probes at the entry and the exit of each function. Many probes share an event. Places are given as addresses,
 // because names may be ambiguous. For addresses, the kernel accepts only registers, not `$arg1`. The order of
 // definition matters: if the entry of a call is recorded, its exit must be recorded too. If several probes are at one
-// place, the last one runs first (add_new_kprobe() in kernel/kprobes.c). Therefore the records with values precede the
-// record of their entry. Values have separate records, because the kernel silently drops records that are longer than a
-// ring buffer page, and strings may be long. A string of any length has its own record, because only the size of a
-// record with one string shows whether the string was empty or unreadable.
+// address, the probe that was defined last runs first (add_new_kprobe() in kernel/kprobes.c). Therefore the records
+// with values precede the record of their entry. Values have separate records, because the kernel silently drops
+// records that are longer than a ring buffer page, and strings may be long. A string of any length has its own record,
+// because only the size of a record with one string shows whether the string was empty or unreadable.
 struct ProbeDefinition {
-  std::string exit;                 // a line
-  std::string entry;                // a line
-  std::vector<std::string> values;  // lines
+  std::string exit;                 // the line for kprobe_events that defines the probe at the exit
+  std::string entry;                // the same for the entry
+  std::vector<std::string> values;  // the same for the probes that read values
 };
 
 // Returns the definitions of probes, in the order of the functions. `group` is the group of the events. If more than

@@ -36,7 +36,7 @@ struct ProbeCounts {
 // is the text of kprobe_profile, which does not state groups. Empty if the two texts do not match.
 std::vector<ProbeCounts> parse_probe_counts(std::string_view events, std::string_view profile, std::string_view group);
 
-// Returns how many starts and ends of one function's calls its probes missed. `probes` are the counts of the probe at
+// Returns how many starts and ends of calls the probes of one function missed. `probes` are the counts of the probe at
 // the exit, the probe at the entry, and the probes that read values. If a call is missed completely, each probe counts
 // it.
 std::uint64_t missed_calls(std::span<const ProbeCounts> probes);

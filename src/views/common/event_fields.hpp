@@ -53,9 +53,9 @@ class EventNames {
     for (const std::uint64_t frame : info_.tables.stacks.user(id)) give(user_symbol(frame));
   }
   const std::string& symbol(std::uint64_t address);
-  const std::string& user_symbol(std::uint64_t frame);  // of TraceCode::user
+  const std::string& user_symbol(std::uint64_t frame);  // `frame` is a frame of TraceCode::user
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
-  const std::string& printable_text(std::string_view text);  // the cache is keyed by the address of the text
+  const std::string& printable_text(std::string_view text);  // results are cached by the address of the text
 
  private:
   const std::string& gfp_text_of(std::uint32_t flags);

@@ -16,7 +16,7 @@ struct LeaksOptions {
   const Column<LeakRow>* sort = find_leak_column("verdict");
   std::size_t limit = 20;  // maximum number of groups per table; 0: all
   bool filtered = false;   // true: filters select only a part of the trace
-  // Text only.
+  // The following members affect only text output.
   bool is_brief = true;  // true: show about one page, with few stacks and few of the groups that do not grow
   StacksShown stacks = StacksShown::growing;
 

@@ -23,8 +23,8 @@ struct SeriesOptions {
   std::size_t shown(std::size_t total) const { return limit == 0 ? total : std::min(limit, total); }
 };
 
-// Returns the rows of a part in the requested order. The order by growth returns only growing rows. In every other
-// order, the rows of the balance sheet stay as they are.
+// Returns the rows of a part in the requested order. The order by growth returns only growing rows. In the order by
+// change, the rows of the balance sheet are not sorted.
 inline std::vector<const SnapshotRow*> sorted_rows(const SnapshotSeries& series, SnapshotPart part, SeriesOrder order) {
   const bool by_growth = order == SeriesOrder::growth;
   std::vector<const SnapshotRow*> rows;

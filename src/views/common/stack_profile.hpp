@@ -56,10 +56,10 @@ struct StackProfile {
   std::vector<StackSample> samples;
 };
 
+enum class StackLabels { none, cache_and_task };
 // Returns the keys by which a report must be grouped for a profile. `labels` adds cache and task. With fewer groups,
 // the peaks of stacks are more accurate, because groups reach their peaks at different times. Without `by_stack`, each
 // call site is a stack of one frame.
-enum class StackLabels { none, cache_and_task };
 std::vector<GroupKey> stack_profile_keys(StackLabels labels, bool by_stack = true);
 // Converts the report. Frames of the allocators and of their wrappers are left out. A sample without a kernel stack has
 // one frame: the call site, "pages of order N", or "unknown". The outermost frame is "[slab]", "[pages]", "[percpu]" or

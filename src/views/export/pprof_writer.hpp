@@ -45,7 +45,7 @@ class PprofWriter {
   void sample(const std::vector<std::uint64_t>& locations, const std::vector<std::int64_t>& values,
               const std::vector<Label>& labels);
   void comments(const std::vector<std::string>& comments);
-  // 0: unknown.
+  // Sets the start time and the duration of the profile; 0: unknown.
   void time(std::int64_t unix_ns, std::int64_t duration_ns);
   void period(std::int64_t bytes);  // sets the average number of bytes between two samples
   void default_sample_type(std::string_view type);

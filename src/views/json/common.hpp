@@ -34,8 +34,8 @@ Json to_json(const Estimate& estimate);
 Json to_json(const Trend& trend);  // returns null if there are too few points for a trend
 Json to_json(const HeapLosses& losses);
 Json to_json(const MemoryState& memory);  // returns null if the trace has no samples of the memory state
-std::string address_text(
-    std::uint64_t address);  // returns a string such as "0xffff…", because JSON numbers are exact only up to 2^53
+// Returns a string such as "0xffff…", because JSON numbers are exact only up to 2^53.
+std::string address_text(std::uint64_t address);
 std::string dump(const Json& document);  // returns indented JSON text that ends with a newline
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// docs/formats/histogram-json.md
+// Writes histograms of the kernel as JSON (docs/formats/histogram-json.md).
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 
 namespace kmt {
 
-// docs/formats/investigate-json.md
+// Write the documents that docs/formats/investigate-json.md describes.
 std::string json_investigation(const InvestigationResult& result);
 std::string json_investigation_plan(const InvestigationPlan& plan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// docs/formats/series-json.md
+// Writes a series of snapshots as JSON (docs/formats/series-json.md).
 #pragma once
 
 #include <string>

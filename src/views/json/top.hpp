@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// One line.
+// Returns a single line.
 std::string json_top(const TopResult& result, const SymbolNames& symbols);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints histograms of the kernel as tables: sums by keys.
+// Writes histograms of the kernel as tables, with one row for each key.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@
 namespace kmt {
 
 struct PerfKmemOptions {
-  // Maximum number of rows of the table; 0 means all. If empty, the table is not shown.
+  // Maximum numbers of rows of the table of callers and of the table of addresses; 0 means all. A table without a
+  // number is not shown.
   std::optional<std::size_t> callers;
   std::optional<std::size_t> addresses;
   bool slab = true;

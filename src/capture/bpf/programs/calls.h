@@ -4,7 +4,7 @@
 #pragma once
 
 enum {
-  KMT_CALL_RINGS = 4, /* rings of a CPU: for a task, softirqs, hardirqs, and one spare */
+  KMT_CALL_RINGS = 4, /* rings of a CPU: one each for tasks, softirqs and hardirqs, and one spare */
   KMT_CALL_ARGUMENTS = 6,
   KMT_CALL_WORDS = 1 + KMT_CALL_ARGUMENTS, /* number of words in KMT_ENTRY_CALL before the values */
   KMT_RETURN_WORDS = 3,                    /* number of words in KMT_ENTRY_RETURN before the values */
@@ -16,7 +16,7 @@ enum {
   KMT_MOST_VALUES_BYTES = KMT_VALUES_BYTES + 2 + KMT_STRING_BYTES,
   KMT_NOT_READ = 0xffff,  /* stored as the size of a value that could not be read */
   KMT_MOST_OPEN = 64,     /* maximum number of open traced calls of a task */
-  KMT_MOST_TASKS = 65536, /* tasks with traced calls; includes tasks whose calls have all ended */
+  KMT_MOST_TASKS = 65536, /* maximum number of tasks with traced calls; includes tasks whose calls have all ended */
 };
 
 /* An entry KMT_ENTRY_CALL consists of the word KMT_CALL_WHAT, the argument registers, and the values in the form of
@@ -25,7 +25,8 @@ enum {
 #define KMT_CALL_WHAT(function, depth, values_bytes) \
   ((unsigned long long)(function) | (unsigned long long)(depth) << 32 | (unsigned long long)(values_bytes) << 48)
 
-/* The cookie of an attached program: the function's number, and the interrupt level that the function itself counts. */
+/* The cookie of an attached program: the function's number, and `levels`. `levels` is KMT_LEVEL_HARDIRQ if the function
+   itself changes the kernel's count of nested hardirqs; otherwise it is 0. */
 #define KMT_CALL_COOKIE(function, levels) ((unsigned long long)(function) | (unsigned long long)(levels) << 32)
 #define KMT_LEVEL_HARDIRQ 2
 

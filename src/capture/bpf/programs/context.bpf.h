@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds the interrupt level of this CPU, because an interrupt's allocations do not belong to the task that it
-// interrupted. Uses the kernel's own count of nested contexts, so no start or end of an interrupt can be missed. The
-// count is usually in the task. On x86 it is in each CPU's memory, and is found from a task's run queue. On s390 it is
-// in the CPU's lowcore, at address 0.
+// interrupted. Uses the kernel's own count of nested contexts, so no start or end of an interrupt can be missed. This
+// count (preempt_count) is usually a field of the task. On x86 it is a per-CPU variable, which is found from a task's
+// run queue. On s390 it is in the CPU's lowcore, at address 0.
 #pragma once
 
 #include "capture/bpf/programs/current_task.bpf.h"

@@ -11,7 +11,7 @@ struct kmt_counter {
   unsigned long long allocated;
 };
 
-/* The counters of one CPU. Only that CPU writes them, and programs do not interrupt themselves. */
+/* The counters of one CPU. They need no lock: only that CPU writes them, and a program never interrupts itself. */
 struct kmt_cpu_counters {
   struct kmt_counter of[KMT_EVENT_COUNT];
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads all IDs of the current task with one helper call. Calling a helper costs more than the helper's work, because
-// of mitigations at its return.
+// Reads all IDs of the current task with one helper call. The call of a helper costs more than the helper's work,
+// because of the mitigations for CPU vulnerabilities at the return.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"

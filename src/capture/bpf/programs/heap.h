@@ -2,8 +2,8 @@
 /* Definitions shared by heap.bpf.c and its reader. */
 #pragma once
 
-/* Allocation events come first. Each has its own table and sampler on each CPU, because a program never interrupts
-   itself. */
+/* Allocation events come first. Each has its own table and sampler on each CPU. These need no lock, because a program
+   never interrupts itself. */
 enum kmt_heap_event {
   KMT_HEAP_kmalloc,
   KMT_HEAP_kmalloc_node,
@@ -24,8 +24,8 @@ enum {
   KMT_CACHE_NAME_BYTES = 32,
   KMT_STACK_FRAMES = 127,
   KMT_APART = 128,              /* alignment that keeps CPUs on separate cache lines */
-  KMT_PROBES = 8,               /* maximum number of slots in which a site is searched for */
-  KMT_FILTER_SLOTS = 1 << 16,   /* one byte each: number of followed objects with this hash */
+  KMT_PROBES = 8, /* maximum number of slots that are searched for a site */
+  KMT_FILTER_SLOTS = 1 << 16, /* each slot is one byte: the number of followed objects with this hash */
   KMT_MOST_IN_FILTER_SLOT = 250 /* limit of followed objects, so that no byte overflows */
 };
 
@@ -35,11 +35,11 @@ enum kmt_followed { KMT_ENDED, KMT_LIVES };
 /* The exact sums of a call site. An unused slot has 0 events. */
 struct kmt_site {
   unsigned long long call_site; /* 0 if not in the event */
-  unsigned long long what;      /* address of struct kmem_cache; otherwise bytes allocated, or 1 + page order */
+  unsigned long long what; /* address of struct kmem_cache; pages: 1 + page order; otherwise: bytes allocated */
   unsigned int process;         /* 0 in softirqs; in hardirqs, the interrupted process */
   unsigned int context;
-  unsigned long long cgroup;        /* like `process` */
-  char comm[KMT_COMM_BYTES];        /* process of the first event */
+  unsigned long long cgroup; /* ID of the cgroup; 0 in softirqs; in hardirqs, that of the interrupted process */
+  char comm[KMT_COMM_BYTES]; /* name of the process in the first event */
   char cache[KMT_CACHE_NAME_BYTES]; /* name of the cache; empty if the event lacks it */
   unsigned long long events;        /* including failed events */
   unsigned long long failed;
@@ -72,7 +72,7 @@ enum kmt_end {
   KMT_DUPLICATE /* a duplicate event follows, which is counted instead */
 };
 
-/* The end of a sampled object, in the same ring buffer. Its size distinguishes it from a sample. */
+/* The end of a sampled object, in the same ring buffer. The size of the record distinguishes an end from a sample. */
 struct kmt_sample_end {
   unsigned long long pointer;
   unsigned long long time_ns;
@@ -84,7 +84,7 @@ struct kmt_heap_losses {
   unsigned long long samples;    /* samples lost because the ring buffer was full */
   unsigned long long ends;       /* ends lost: the ring buffer was full, or the table of followed objects busy */
   unsigned long long unfollowed; /* objects that were not followed: there were too many, or the table was busy */
-  unsigned long long sites;      /* events without a site because a table was full; included in the sums only */
-  unsigned long long site_bytes; /* their bytes */
+  unsigned long long sites; /* number of events that are missing in the sums of sites, because a table was full */
+  unsigned long long site_bytes; /* allocated bytes of these events */
   unsigned long long no_stack;   /* samples without a stack */
 };

@@ -60,7 +60,7 @@ struct cgroup {  // include/linux/cgroup-defs.h
   struct kernfs_node* kn;
 };
 
-struct css_set {  // the same
+struct css_set {  // include/linux/cgroup-defs.h
   struct cgroup* dfl_cgrp;
 };
 

@@ -16,7 +16,7 @@ enum {
   KMT_ENTRY_CALL = 254, /* a call of a function started, see calls.h */
   KMT_ENTRY_RETURN = 253,
   KMT_MOST_EVENTS = 253,
-  KMT_CACHES = 1024, /* number of slots of a table; a power of two */
+  KMT_CACHES = 1024, /* number of slots of a table of slab caches; a power of two */
   KMT_CACHE_PROBES = 16,
   KMT_RECORDED_NAME_BYTES = 40
 };
@@ -42,8 +42,8 @@ struct kmt_ring {
   unsigned long long lost;  /* events lost since the last entry because the ring was full */
   unsigned long long lost_since_ns;
   unsigned long long all_lost;
-  unsigned long long nested_seen; /* second programs: number of events missed by the first program */
-  unsigned long long claim;       /* rings for calls: the owner (calls.bpf.c); 0: free */
+  unsigned long long nested_seen; /* only in rings of second programs: number of events that the first program missed */
+  unsigned long long claim; /* only in rings for calls: the owner (see calls.bpf.c); 0: free */
   unsigned long long unused;
   /* Written by the reader. */
   unsigned long long tail; /* entries before this position may be overwritten */
@@ -73,10 +73,10 @@ struct kmt_taken {
   unsigned char nested_ring; /* ring of the second program */
   unsigned char nested_table;
   unsigned char is_recorded; /* false: the event is only checked for destroyed caches */
-  unsigned char is_free;     /* frees by the recorder itself are recorded too, because they may free memory of other
-                                tasks */
+  /* true: the event is also recorded for the recorder itself, because the recorder may free memory of other tasks */
+  unsigned char is_free;
 };
 
-/* The cookie of an attached program that copies the kernel's own records. `of_all`: record events of all tasks,
-   because the event may concern the selected tasks. */
+/* The cookie of an attached program that copies the kernel's own records. If `of_all` is 1, the program records events
+   of all tasks, because such an event may concern the selected tasks. */
 #define KMT_COOKIE(event, words, is_free, of_all) ((event) | (words) << 8 | (is_free) << 16 | (of_all) << 17)

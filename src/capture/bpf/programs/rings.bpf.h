@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes entries into rings (records.h), and their common parts: task and context.
+// Writes entries into rings (records.h), including the parts that all entries have: task and context.
 #pragma once
 
 #include "capture/bpf/programs/records.h"
@@ -48,8 +48,8 @@ static __always_inline void lose(const struct place* place) {
   KMT_ONCE(ring->begun) = KMT_ONCE(ring->head);
 }
 
-// The time is read after the mark for the start of the entry is visible to other CPUs. Therefore, entries that the
-// reader found before it found the mark are older.
+// The time is read after the mark for the start of the entry is visible to other CPUs. Therefore, all entries that the
+// reader found before it found this mark are older than the new entry.
 static __always_inline bool begin_in(struct place* place, struct kmt_ring* ring, u32 most_bytes) {
   place->ring = ring;
   place->head = KMT_ONCE(ring->head);

@@ -15,7 +15,7 @@ struct {
   __uint(max_entries, 65536);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, u32);    // ID of the thread group
-  __type(value, u64);  // start time (task_struct.start_time); 0 if the process ran before
+  __type(value, u64);  // start time (task_struct.start_time); 0 if the process was selected when tracing started
 } processes SEC(".maps");
 
 struct {
@@ -48,8 +48,8 @@ int follow_fork(u64* context) {
 }
 
 // After this event, the task allocates and frees nothing. Its ID became free a moment earlier (release_task), so
-// another process may already have the ID. If another process receives the ID in the nanoseconds between the comparison
-// and the deletion, it is not followed.
+// another process may already have the ID. The start time distinguishes the two processes. If a new process receives
+// the ID in the nanoseconds between the comparison and the deletion, the new process is not followed.
 SEC("tp_btf/sched_process_free")
 int forget_process(u64* context) {
   const struct task_struct* task = (const struct task_struct*)context[0];

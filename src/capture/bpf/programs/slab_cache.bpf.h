@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the kernel's description of a slab cache. If the kernel allows the cast of a pointer, reads directly: a call of
-// a helper costs half as much as running an empty program.
+// Reads the kernel's description of a slab cache. If the kernel allows casts of pointers, reads the fields directly. A
+// helper call would cost half as much as a run of an empty program.
 #pragma once
 
 #include "capture/bpf/programs/kernel_types.bpf.h"

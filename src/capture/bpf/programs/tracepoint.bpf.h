@@ -7,8 +7,8 @@
 #include "capture/bpf/programs/kernel_types.bpf.h"
 #include "capture/bpf/programs/slab_cache.bpf.h"
 
-// The verifier allows only constant offsets into the context, but clang would compute one offset for all cases. `place`
-// is a constant for the verifier, so it drops all cases except one.
+// The verifier allows only constant offsets into the context, but clang would merge all cases and compute the offset.
+// The assembly prevents this. `place` is a constant for the verifier, so the verifier removes all cases except one.
 #define KMT_READ_ARGUMENT(number)                                                                     \
   case number:                                                                                        \
     asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(value) : "r"(context), "i"((number) * sizeof(u64))); \

@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// Frees pages in this thread and observes the events for a moment. Returns nothing if the descriptors are not
-// contiguous (SPARSEMEM without VMEMMAP) or could not be found. Throws Error.
+// Frees pages in this thread and reads the descriptors' addresses from the resulting events. Returns nothing if the
+// descriptors are not contiguous (SPARSEMEM without VMEMMAP) or could not be found. Throws Error.
 std::optional<PageTable> find_page_table(const KernelTypes& types);
 
 }  // namespace kmt

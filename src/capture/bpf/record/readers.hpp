@@ -48,8 +48,9 @@ class RecordReaders {
     std::uint64_t bytes = 0;  // bytes of entries
     std::uint64_t lost = 0;   // number of events lost because rings were full
   };
-  Counts counts(std::size_t index) const;                                                       // counts of one CPU
-  std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }  // after finish()
+  Counts counts(std::size_t index) const;  // counts of one CPU
+  // call it after finish()
+  std::uint64_t not_taken(std::size_t index) const { return cpus_[index]->rings.not_taken(); }
   double fullest() const { return fullest_; }
 
   // Reads the remaining entries and ends the threads. Call it after the programs are detached. If writing has failed,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Watches allocations inside the running kernel. Takes samples and follows them until they are freed, computes exact
-// sums for each call site, or does both. Memory is always bounded; events beyond the limits are counted.
+// Watches allocations inside the running kernel. Samples allocations and follows each sampled object until it is freed,
+// computes exact sums for each call site, or does both. Memory is always bounded; events beyond the limits are counted.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct HeapRequest {
   bool pages = false;
   bool names_threads = false;     // true: samples have the name of the thread; false: the name of the process
   bool no_movable_pages = false;  // page events: exclude user memory and the page cache
-  bool sites = false;             // exact sums
+  bool sites = false;             // true: compute exact sums for each call site
   std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
   std::uint32_t most_followed = 65536;
   std::uint64_t ring_bytes = 4 << 20;  // size of the ring buffer in bytes, a power of two
@@ -46,7 +46,8 @@ class HeapWatcher {
   // Returns the sums since the last call.
   std::vector<HeapSite> take_sites();
   HeapLosses losses() const;
-  // True if the kernel's table still has this sampled object. If ends were lost, use it to find the objects that ended.
+  // True if the kernel's table still has this sampled object. If reports of ends were lost, use this function to find
+  // the objects that ended.
   bool is_followed(std::uint64_t pointer);
   // Returns how often and how long the programs ran: those for all memory events, or those for one event such as
   // "kfree". Runs are counted only while a ProgramClock exists. Throws Error.

@@ -34,11 +34,12 @@ LeakRows shown_leaks(const LeakTable& table, const LeaksResult& result, const Le
 // Returns the rows of all tables whose stacks are shown, the most certain and fastest growth first.
 LeakRows leaks_with_stacks(const LeaksResult& result, const LeaksOptions& options, const LeaksExtent& extent);
 
-// True if the frames of the stacks follow the table. If the caller is also a key, the table only has the numbers of the
-// stacks.
+// True if the frames of the stacks follow the table. This is so if the caller is also a key; the table then has only
+// the numbers of the stacks.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key);
-// Returns the process with most live bytes and the number of other processes, or the name of many processes. Returns
-// "-" if the processes are unknown.
+// Returns the process with most live bytes and the number of other processes: "make (pid 7), 3 more". If there are many
+// processes of one name, and they hold much more memory together, returns this name and their number. Returns "-" if
+// the processes are unknown.
 std::string leak_processes(const LeakRow& row, const TextStyle& style);
 // Returns the keys and the allocator of a group: "alloc_pipe_info+0xd7 (slab)".
 std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style);
