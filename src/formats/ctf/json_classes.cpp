@@ -47,7 +47,7 @@ bt_event_class* make_event(bt_trace_class* trace, bt_stream_class* stream, std::
   if (event.specific_context)
     check(bt_event_class_set_specific_context_field_class(made.get(),
                                                           make_field_class(trace, *event.specific_context).get()));
-  bt_event_class* const borrowed = made.get();  // the stream class owns it too
+  bt_event_class* const borrowed = made.get();  // the stream class also holds a reference
   return borrowed;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The classes of a CTF 2 trace as objects of libbabeltrace2.
+// Converts the event and stream classes of a CTF 2 trace to objects of libbabeltrace2.
 #pragma once
 
 #include <cstdint>

@@ -19,9 +19,11 @@ namespace kmt::ctf {
 namespace {
 
 constexpr unsigned kMostDepth = 32;
-// All events of lttng-modules 2.13 have about 12,000 members.
+// Maximum number of fields in a trace. For comparison: all events of lttng-modules 2.13 together have about 12,000
+// members.
 constexpr std::size_t kMostNodes = 65536;
-// Maximum number of members of a structure. libbabeltrace2 compares the name of each new member with all others.
+// Maximum number of members of a structure. It limits the time, because libbabeltrace2 compares the name of each new
+// member with all others.
 constexpr std::size_t kMostInStructure = 2048;
 constexpr std::uint64_t kMostBits = 1u << 16;  // maximum length of a bit array, in bits
 constexpr std::uint64_t kMostAlignment = 1u << 16;
@@ -93,7 +95,7 @@ constexpr std::array<EncodingName, 5> kEncodings = {{{"utf-8", TextEncoding::utf
                                                      {"utf-32be", TextEncoding::utf32be},
                                                      {"utf-32le", TextEncoding::utf32le}}};
 
-// Returns the entry of the table with the name. Throws Error if there is none.
+// Returns the entry of `table` that has this name. Throws Error if there is none.
 template <typename Table>
 const auto& entry_of(const Table& table, const std::string& name, const char* what) {
   for (const auto& entry : table)
@@ -190,8 +192,8 @@ void check_names(const FieldNode& node) {
       throw Error(fmt::format("a structure has two members \"{}\", or a name has a NUL", excerpt(field->name)));
 }
 
-// Returns the size of the node's ranges and path, which each use of an alias copies. A name in the path adds 1, and 1
-// for each 32 bytes of the name.
+// Returns a measure of the memory for the node's ranges and path, which each use of an alias copies. A range counts as
+// 1. A name in the path counts as 1, and 1 more for each 32 bytes.
 std::size_t size_of_parts(const FieldNode& node) {
   std::size_t size = node.ranges.size() + node.path.size();
   for (const auto& step : node.path) size += step ? step->size() / 32 : 0;
@@ -206,9 +208,9 @@ bool has_elements(const FieldNode& node) {
          std::ranges::any_of(node.fields, [](const auto& field) { return has_elements(*field); });
 }
 
-// Limits the stored elements of all arrays in the node to `most`, because the lengths of nested arrays multiply. The
-// limit of an array does not depend on the lengths in the stream: libbabeltrace2 reuses the memory of events, and each
-// array in it keeps the greatest length so far.
+// Limits the number of stored elements of all arrays in the node to `most`, because the lengths of nested arrays
+// multiply. Each array gets a fixed limit: libbabeltrace2 reuses the memory of events, so each array keeps the memory
+// for the greatest length so far.
 void limit_elements(FieldNode& node, std::uint64_t most) {
   if (is_blob(node.kind)) node.most_kept = std::min(kMostKept, most);
   if (is_array(node.kind)) {
@@ -259,7 +261,7 @@ std::uint64_t number_property(const Json& object, const char* name) {
 }
 
 void JsonFieldParser::add_alias(const std::string& name, const Json& field_class) {
-  parse(field_class);  // throws if the class is invalid or uses an alias that does not exist yet
+  parse(field_class);  // throws Error if the class is invalid, or uses an alias that is not defined yet
   if (!aliases_.emplace(name, field_class).second)
     throw Error(fmt::format("there are two aliases \"{}\"", excerpt(name)));
 }

@@ -26,11 +26,12 @@ std::uint64_t number_property(const Json& object, const char* name, std::uint64_
 
 class JsonFieldParser {
  public:
-  // Adds an alias. Its field class may use earlier aliases.
+  // Adds an alias, which is a name for a field class. The field class may use earlier aliases.
   void add_alias(const std::string& name, const Json& field_class);
   // Parses a field class. `value` is the field class or the name of an alias.
   std::unique_ptr<FieldNode> parse(const Json& value) { return parse(value, 0); }
-  // Returns the structure in the property, or null if there is no such property. Only the given roles are kept.
+  // Returns the structure in the property `name`, or null if there is no such property. Fields keep only those of their
+  // roles that are in `roles`.
   std::unique_ptr<FieldNode> parse_structure(const Json& object, const char* name, std::uint32_t roles);
 
  private:

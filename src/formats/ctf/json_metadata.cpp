@@ -39,7 +39,7 @@ struct Fragment {
   std::uint64_t offset = 0;  // position in the file, in bytes
 };
 
-// A piece of the metadata's text, and its offset in the file.
+// A piece of the metadata's text: its position in the text, and its offset in the file.
 struct Piece {
   std::size_t at = 0;
   std::uint64_t offset = 0;
@@ -89,9 +89,8 @@ std::vector<Fragment> fragments_of(const MetadataText& metadata) {
   return fragments;
 }
 
-// Throws Error if values are nested too deeply. The functions that copy or write a Json value are recursive, so the
-// depth of values is limited. A callback of Json::parse() could limit the depth too, but takes quadratic time for long
-// arrays.
+// Throws Error if values are nested too deeply, because the functions that copy or write a Json value are recursive. A
+// callback of Json::parse() could also limit the depth, but would take quadratic time for long arrays.
 void check_depth(std::string_view text) {
   constexpr unsigned kMostJsonDepth = 128;
   unsigned depth = 0;
@@ -189,7 +188,7 @@ class Parser {
   void take_preamble(const Json& value) {
     if (const std::uint64_t version = number_property(value, "version"); version != 2)
       throw Error(fmt::format("version {} of CTF is not supported", version));
-    // An extension may change how streams are read. kmemtrace supports no extension.
+    // An extension may change the layout of streams. kmemtrace supports no extension.
     if (const Json* const extensions = property(value, "extensions"); extensions != nullptr && !extensions->empty())
       throw Error(
           fmt::format("the trace needs an extension of CTF that is not supported: {}", excerpt(extensions->dump())));
@@ -299,7 +298,7 @@ JsonMetadataStart start_of_json_metadata(Bytes file) {
       for (const Json& byte : *uuid) start.uuid += static_cast<char>(byte.get<int>());
     start.big_endian = metadata.text.find("\"big-endian\"") < metadata.text.find("\"little-endian\"");
   } catch (const std::exception&) {
-    return start;  // parse_json_metadata() reports the fault
+    return start;  // parse_json_metadata() will report the error
   }
   return start;
 }

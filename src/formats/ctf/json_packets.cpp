@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPacketMagic = 0xC1FC1FC1;
 
-// Converts a value of the clock to nanoseconds. Returns nothing if the time does not fit.
+// Converts a value of the clock to nanoseconds. Returns nothing if the result has more than 64 bits.
 std::optional<std::int64_t> ns_at(const JsonClock& clock, std::uint64_t value) {
   const __uint128_t cycles = static_cast<__uint128_t>(value) + clock.offset_cycles;
   const __uint128_t ns = cycles * 1'000'000'000 / clock.frequency;
@@ -41,7 +41,7 @@ void add_file(const JsonMetadata& metadata, const std::string& path, std::vector
     read_packet_context(*found.stream_class, file->bytes(), 0, decoder, nullptr);
     found.files.front().first_time = decoder.roles.clock;
   } catch (const Error&) {
-    // Damage of the first packet is reported later, when JsonStream reads the stream.
+    // The first packet is damaged. JsonStream reports this when it reads the stream.
   }
   const auto same = std::ranges::find_if(streams, [&found](const StreamFiles& one) {
     return found.id && one.id == found.id && one.stream_class == found.stream_class && found.stream_class != nullptr;

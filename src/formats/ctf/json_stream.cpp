@@ -52,7 +52,7 @@ void JsonStream::give(bt_message* message) {
   ready_.push_back(message);
 }
 
-// Makes the next messages. There may be none, for example after a repeated packet.
+// Makes the next messages. May make none, for example if it skips a repeated packet.
 void JsonStream::advance() {
   if (packet_ != nullptr) {
     if (decoder_.in.left() > 0) return read_event();
@@ -67,7 +67,7 @@ void JsonStream::advance() {
   give(bt_message_stream_end_create(iterator_, stream_));
 }
 
-// Goes to the next file after the end of a file. False after the last one.
+// At the end of a file, goes to the next one. Returns false after the last file.
 bool JsonStream::find_data() {
   while (file_ < files_.files.size()) {
     const MappedFile& file = *files_.files[file_].file;
@@ -106,7 +106,7 @@ void JsonStream::begin_packet() {
            decoder_.roles.discarded, decoder_.roles.sequence};
 }
 
-// True if the packet was read before: consecutive snapshots of an LTTng session may contain the same packets.
+// True if the packet was read before. Consecutive snapshots of an LTTng session may contain the same packets.
 bool JsonStream::is_repeated() const {
   const RoleValues& roles = decoder_.roles;
   return last_.sequence && roles.sequence && *roles.sequence <= *last_.sequence && last_.begin &&
@@ -115,7 +115,7 @@ bool JsonStream::is_repeated() const {
 
 void JsonStream::end_packet() {
   if (start_.is_cut_off) throw Error(fmt::format("the file ends within the packet at offset {:#x}", at_));
-  // If the packet's end time is damaged, it may be before the last event.
+  // The end time of a damaged packet may be before the last event.
   const std::uint64_t end = std::max(decoder_.roles.clock, decoder_.roles.end_time.value_or(0));
   give(objects_->has_end_time ? bt_message_packet_end_create_with_default_clock_snapshot(iterator_, packet_, end)
                               : bt_message_packet_end_create(iterator_, packet_));
@@ -124,8 +124,9 @@ void JsonStream::end_packet() {
   part_read_->read_until(at_);
 }
 
-// Reports the losses before a packet. The counter in a packet includes all events that the tracer discarded before the
-// end of the packet. The counter's value before the first packet is unknown.
+// Reports the losses that the packet's counter shows. The counter includes all events that the tracer discarded until
+// the end of the packet. In the first packet, the number of new losses is unknown, because the earlier value of the
+// counter is.
 void JsonStream::give_losses() {
   const RoleValues& roles = decoder_.roles;
   const bool has_times = objects_->has_begin_time && objects_->has_end_time;

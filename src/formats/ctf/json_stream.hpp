@@ -15,19 +15,19 @@ namespace kmt::ctf {
 
 class JsonStream {
  public:
-  // `objects` is null if the first packet is damaged; then the first message is an error.
+  // `objects` is null if the first packet is damaged. The first call of next() then throws Error.
   JsonStream(const JsonMetadata& metadata, const StreamFiles& files, const StreamClassObjects* objects,
              bt_stream* stream, bt_self_message_iterator* iterator);
   JsonStream(const JsonStream&) = delete;
   JsonStream& operator=(const JsonStream&) = delete;
   ~JsonStream();
 
-  // Returns the number of messages, or 0 at the end. If the stream is damaged, returns all messages before the damage
-  // first. The next call then throws Error.
+  // Stores messages and returns their number, or 0 at the end of the stream. If the stream is damaged, the messages
+  // before the damage are returned first, and the next call throws Error.
   std::uint64_t next(bt_message_array_const messages, std::uint64_t capacity);
 
  private:
-  // Values of the last packet. They show losses between packets.
+  // Values of the last packet, which are compared with those of the next packet to find losses.
   struct LastPacket {
     std::optional<std::uint64_t> begin, end, discarded, sequence;
   };

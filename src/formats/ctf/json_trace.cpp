@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 
 std::string metadata_path(const std::string& folder) { return (fs::path(folder) / "metadata").string(); }
 
-// Reads the longest metadata of a trace. Rotation writes metadata into each folder. The longest metadata describes all
-// events.
+// Reads the longest metadata of a trace. A rotated trace has metadata in each folder, and only the longest describes
+// all events.
 JsonMetadata read_metadata(const std::vector<std::string>& folders) {
   const std::string path = metadata_path(*std::ranges::max_element(
       folders, {}, [](const std::string& folder) { return fs::file_size(metadata_path(folder)); }));
@@ -40,7 +40,7 @@ using StreamRef = std::unique_ptr<bt_stream, PutObject<bt_stream, bt_stream_put_
 }  // namespace
 
 struct JsonTrace::State {
-  // A stream of the graph.
+  // An output port of the source, for one stream.
   struct Port {
     State* trace = nullptr;
     const StreamFiles* files = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads traces of CTF 2 as a source of libbabeltrace2, so that all later steps are the same as for CTF 1.8.
+// Provides a CTF 2 trace as a source component of libbabeltrace2, so that all later steps are the same as for CTF 1.8.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class JsonTrace {
   JsonTrace& operator=(const JsonTrace&) = delete;
 
   std::optional<TimeRange> time_range() const;
-  // Adds the source, with a port for each stream. The trace must outlive the graph.
+  // Adds the trace to the graph as a source, with a port for each stream. This object must outlive the graph.
   const bt_component_source* add_to(bt_graph* graph, const std::string& name);
 
  private:

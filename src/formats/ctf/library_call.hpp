@@ -3,8 +3,8 @@
 
 namespace kmt::ctf {
 
-// While this object exists, libbabeltrace2 reads in this thread. The library aborts the program on packets that it
-// considers impossible (BT_ASSERT).
+// While an object of this class exists, this thread runs code of libbabeltrace2. The library aborts the program if it
+// finds a packet that it considers impossible (BT_ASSERT). runs() shows that an abort comes from the library.
 class LibraryCall {
  public:
   LibraryCall() { runs_ = true; }

@@ -84,7 +84,7 @@ std::string in_quotes(std::string_view text) {
   return safe;
 }
 
-// Converts the text to a valid TSDL name.
+// Replaces characters that a name in TSDL, the language of the metadata, cannot have.
 std::string identifier(std::string_view text) {
   std::string word;
   for (const char c : text) word += (c < 0x7F && std::isalnum(static_cast<unsigned char>(c)) != 0) ? c : '_';
@@ -134,7 +134,7 @@ std::vector<WrittenField> written_fields(const EventFormat& format) {
     if (field.is_dynamic)
       form = field.is_string ? FieldForm::text : FieldForm::sequence;
     else if (is_last && field.is_array && (field.size == 0 || format.system == "ftrace"))
-      form = FieldForm::rest;  // extends to the record's end
+      form = FieldForm::rest;  // the array extends to the end of the record
     else if (field.size == 0)
       continue;
     else if (field.is_array && field.is_string)

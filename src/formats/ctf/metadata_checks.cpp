@@ -25,8 +25,8 @@ Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
       .hint("The events cannot be decoded without complete metadata: copy the trace again");
 }
 
-// Counts the members between braces. The text may be split into pieces. Braces in strings and comments, which are as in
-// C, do not count (CTF 1.8.3, appendix C).
+// Counts the members of structures in metadata, which may come in pieces. Skips strings and comments, which have the
+// syntax of C (CTF 1.8.3, appendix C).
 class MemberCount {
  public:
   // Counts the members in a text. `offset` is the position of the text in the file, in bytes.
@@ -37,10 +37,11 @@ class MemberCount {
 
  private:
   enum class In : std::uint8_t { code, text, character, comment, line_comment };
-  // Linux and lttng-modules events have fewer than 100 members, their enumerations fewer than 1,000.
+  // Maximum number of members of a structure. Events of Linux and lttng-modules have fewer than 100 members, and their
+  // enumerations have fewer than 1,000.
   static constexpr std::size_t kMost = 2048;
-  // All events of lttng-modules 2.13 together have about 12,000 members. libbabeltrace2 needs up to 7 KiB of memory for
-  // each member.
+  // Maximum number of members in total, because libbabeltrace2 needs up to 7 KiB of memory for each. All events of
+  // lttng-modules 2.13 together have about 12,000 members.
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
     std::size_t members;  // number of members so far
@@ -101,7 +102,7 @@ class MemberCount {
   char last_ = 0;
   bool in_word_ = false;
   std::string word_;           // the latest word before the current position
-  std::vector<Brace> braces_;  // the open braces
+  std::vector<Brace> braces_;  // the braces that are open at the current position, outermost first
   std::size_t all_ = 0;
 };
 

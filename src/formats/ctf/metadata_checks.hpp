@@ -10,7 +10,7 @@
 
 namespace kmt::ctf {
 
-constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // stored in the byte order of the trace
+constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // magic number of a packet, in the byte order of the trace
 
 constexpr std::size_t kPacketHeaderBytes = 37;  // size of a packet header in bytes (CTF 1.8.3, 7.1)
 
@@ -20,9 +20,9 @@ std::optional<ByteOrder> order_of_metadata(Bytes file);
 // headers do not form a chain up to the file's end.
 void for_each_packet(Bytes file, ByteOrder order, const std::function<void(Bytes, std::uint64_t)>& visit);
 
-// Throws Error with the file offset if libbabeltrace2 (2.0) would not finish. This is the case in two situations. If
-// the packet headers (CTF 1.8.3, 7.1) do not form a chain up to the file's end, the library loops endlessly. If there
-// are very many members, it compares their names for minutes. A file without packets counts as text.
+// Throws Error with the file offset if libbabeltrace2 (2.0) could not read the metadata in a reasonable time. The
+// library loops endlessly if the packet headers (CTF 1.8.3, 7.1) do not form a chain up to the end of the file. If
+// there are very many members, it compares their names for minutes. A file without packets is read as text.
 void check_metadata(Bytes file);
 
 }  // namespace kmt::ctf

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kUnderstood[] = {"kmem", "percpu", "vmalloc"};
 
-// Each pair is a prefix of system call events in LTTng, and the prefix in ftrace. "compat" means a 32-bit task.
+// Prefixes of system call events: in LTTng, and in ftrace. "compat" stands for system calls of 32-bit programs on a
+// 64-bit kernel.
 constexpr std::pair<std::string_view, std::string_view> kSyscallEvents[] = {
     {"syscall_entry_", "sys_enter_"},
     {"syscall_exit_", "sys_exit_"},
@@ -24,7 +25,7 @@ std::string with_beginning(std::string_view name, std::string_view beginning, st
 
 bool is_known(std::string_view system, std::string_view name) { return event_kind(system, name) != EventKind::other; }
 
-// Replaces the ending of a field's name. For example, "prev_tid" with the ending "tid" becomes "prev_pid".
+// Replaces the ending of a field's name. For example, with "pid" instead of "tid", "prev_tid" becomes "prev_pid".
 std::string with_ending(std::string_view field, std::string_view ending, std::string_view instead) {
   return std::string(field.substr(0, field.size() - ending.size())) + std::string(instead);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// Learns task names and processes from LTTng's contexts and fields, which the kernel's own events do not have.
+// Learns names and processes of tasks from LTTng's contexts and fields. The kernel's own events do not have these.
 class TaskLearner {
  public:
   explicit TaskLearner(TraceInfo& info) : info_(info) {}
@@ -113,7 +113,7 @@ class CtfSource : public Source {
     return true;
   }
   // Returns the progress, estimated from event times, because libbabeltrace2 does not report how many bytes it has
-  // read. The range is read only when progress is shown.
+  // read. Reads the time range only at the first call, because it is not needed if no progress is shown.
   double progress() const override {
     if (!range_) range_ = trace_.time_range().value_or(TimeRange{});
     const auto [begin, end] = *range_;

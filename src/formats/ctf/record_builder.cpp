@@ -36,7 +36,7 @@ std::uint64_t number_of(const bt_field* field) {
   return 0;
 }
 
-// Returns null if the event does not have the field.
+// Finds a leaf in an event. Returns null if the event does not have it.
 const bt_field* find(const Leaf& leaf, const bt_event* event) {
   const bt_field* field = leaf.scope == Leaf::Scope::payload ? bt_event_borrow_payload_field_const(event)
                           : leaf.scope == Leaf::Scope::common_context
@@ -120,7 +120,7 @@ void RecordBuilder::add_class(const bt_event_class* event_class) {
     here.id = *id;
     texts_.push_back(describe(*id, kernel.system, kernel.name, here.leaves));
   } else {
-    classes_.erase(event_class);  // no free event ID: the events of this class are reported as unknown
+    classes_.erase(event_class);  // all event IDs are used, so events of this class are reported as unknown
   }
 }
 
@@ -253,7 +253,7 @@ std::uint64_t RecordBuilder::fitting(std::uint64_t wanted, std::uint64_t room) {
   return std::min(wanted, room);
 }
 
-// Writes the __data_loc or __rel_loc of a value. The caller must append the value next.
+// Writes the __data_loc or __rel_loc of a value. The caller must then append the value.
 void RecordBuilder::put_place(const FormatField& target, std::size_t bytes) {
   const std::size_t from = target.is_relative ? target.offset + 4u : 0;
   put_number(target.offset, 4, bytes << 16 | (bytes_.size() - from));
@@ -271,18 +271,19 @@ void RecordBuilder::put_array(const Field& field, const bt_field* value) {
     put_number(at + i * size, size, number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
 }
 
-// Returns the record of a stack: the process or the number of addresses, then the addresses.
+// Returns the record of a stack. It has the process (user stacks) or the number of addresses (kernel stacks), then the
+// addresses.
 Bytes RecordBuilder::stack_of(Stacks& stacks, const bt_field* value, std::optional<std::int32_t> process) {
   if (!stacks.head || !stacks.callers || bt_field_array_get_length(value) == 0) return {};
   const std::size_t header =
       std::max<std::size_t>({8, stacks.callers->offset, std::size_t{stacks.head->offset} + stacks.head->size});
   if (header > kMostBytes) return {};  // a format with such a long header is not from a kernel
   const std::uint64_t count = fitting(bt_field_array_get_length(value), (kMostBytes - header) / long_bytes_);
-  // put_number() writes to bytes_, so bytes_ holds the record of the stack until the second swap.
+  // put_number() writes to bytes_. So bytes_ and stacks.record are swapped until the record of the stack is complete.
   std::swap(bytes_, stacks.record);
   bytes_.assign(header + count * long_bytes_, 0);
   if (stacks.record.size() >= 8)
-    std::copy_n(stacks.record.begin(), 8, bytes_.begin());  // keep the flags and task of the event
+    std::copy_n(stacks.record.begin(), 8, bytes_.begin());  // copy the flags and the task from the record of the event
   store(bytes_.data(), static_cast<std::uint16_t>(*stacks.id), order_);
   put_number(4, 4, static_cast<std::uint32_t>(result_.tid));
   put_number(stacks.head->offset, stacks.head->size, process ? static_cast<std::uint32_t>(*process) : count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns the events of a CTF trace into ring-buffer records, so that the code that reads and writes such records also
-// works for CTF. Each event class has a format description: the kernel's own if the trace contains it.
+// Converts the events of a CTF trace to ring-buffer records, so that the code for such records also works for CTF. Each
+// event class gets a format description. If the trace contains the kernel's own description, that one is used.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,10 @@ struct TaskOfProcess {
 // The record of an event, and facts that the record does not contain. Valid until the next event.
 struct EventRecord {
   Bytes record;
-  Bytes stack, user_stack;                   // stacks as separate records that follow; empty if the event has no stack
-  bool has_flags = false;                    // true: the event's own flags replace those from earlier interrupt events
-  bool is_cut_off = false;                   // a string, an array or the stack was too long
+  Bytes stack, user_stack;  // records of the event's stacks; empty if the event has no stack
+  // True if the event has its own flags, so flags from interrupt events are not needed.
+  bool has_flags = false;
+  bool is_cut_off = false;                   // true if a string, an array or a stack was too long and was shortened
   std::int32_t tid = 0;                      // the event's task
   std::optional<std::int32_t> next_tid;      // for sched_switch: the task that runs next
   std::uint8_t begins = 0, ends = 0;         // context bits that this event sets and clears
@@ -45,7 +46,7 @@ class RecordBuilder {
 
   // Adds the event classes of a trace. Repeated calls for a trace have no effect.
   void add(const bt_trace_class* traces);
-  // Completes the descriptions. Classes that cannot be described become findings. Call this after the last add().
+  // Parses the descriptions. Classes that cannot be described become findings. Call this once, after the last add().
   void finish(Findings& findings);
 
   const std::vector<FormatText>& texts() const { return texts_; }
@@ -60,7 +61,7 @@ class RecordBuilder {
   struct Field {
     Leaf leaf;
     FormatField target;
-    bool takes_rest = false;  // true: an array that may be longer than its format says
+    bool takes_rest = false;  // true for an array that may be longer than its format says
   };
   struct Plan {
     unsigned id = 0;
@@ -72,7 +73,7 @@ class RecordBuilder {
     std::optional<FormatField> previous_tid, next_tid, process, name, other_tid, other_process;
     std::uint8_t begins = 0, ends = 0;
   };
-  // The records of all kernel stacks, or of all user stacks.
+  // How kernel stacks, or user stacks, are written as records.
   struct Stacks {
     bool any = false;
     std::optional<unsigned> id;       // event ID of the stack format
@@ -98,8 +99,8 @@ class RecordBuilder {
   std::string_view text_in(const FormatField& field) const;
 
   ByteOrder order_;
-  std::vector<FormatText> texts_;     // descriptions from the trace first
-  std::vector<EventFormat> formats_;  // parsed from texts_, if possible
+  std::vector<FormatText> texts_;     // those that the trace contains come first
+  std::vector<EventFormat> formats_;  // of those texts_ that can be parsed
   std::size_t known_texts_ = 0;
   std::unordered_map<std::string, unsigned> known_ids_;  // event IDs by LTTng's name
   std::set<unsigned> ids_;

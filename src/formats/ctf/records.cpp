@@ -38,7 +38,7 @@ void give(unsigned cpu, CpuEvents& events, RecordSink& sink, Findings& findings)
   sink.end_stream();
 }
 
-// Reads the whole trace to learn the final names and processes of tasks.
+// Reads the whole trace to learn the names and processes of all tasks.
 void learn_tasks(const TraceFile& file, KernelDescription& kernel, Findings& findings) {
   const std::unique_ptr<Source> source = open(file, {});
   std::set<std::int32_t> tasks;
@@ -60,7 +60,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
   if (!trace.is_described) {
     learn_tasks(file, trace.description.kernel, findings);
-    // All losses are counted in packets, so the statistics add none.
+    // The statistics report no further losses, because the packets have counted all losses.
     trace.description.cpu_stats.emplace_back("dropped events: 0\n");
   }
   sink.describe(trace.description);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts CTF from and to raw records. docs/formats/ctf.md describes the output.
+// Converts a CTF trace to raw records, and raw records to a CTF trace. docs/formats/ctf.md describes the written trace.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Size of the magic number and the uuid, which are equal in all packets of a trace.
+// Size of the magic number and the uuid at the start of a packet, in bytes. They are equal in all packets of a trace.
 constexpr std::size_t kPacketStart = 20;
 
 bool refuses(const fs::path& folder) {
@@ -29,7 +29,7 @@ bool refuses(const fs::path& folder) {
   }
 }
 
-// Returns the offset of the last packet, or 0 if there is only one.
+// Returns the offset of the stream's last packet, in bytes; 0 if the stream has only one packet.
 std::size_t last_packet(Bytes stream) {
   if (stream.size() < 2 * kPacketStart) return 0;
   const Bytes start = stream.first(kPacketStart);
@@ -55,7 +55,7 @@ std::string Salvage::salvage(const fs::path& folder, const Error& refusal, Findi
     fs::create_directory(made);
     fs::create_symlink(folder / "metadata", made / "metadata");
   }
-  if (refuses(trial)) throw refusal;  // the metadata is at fault, not a stream
+  if (refuses(trial)) throw refusal;  // the library refuses the metadata without any stream
 
   for (const std::string& name : names_in(folder)) {
     if (name == "metadata" || name.front() == '.' || !fs::is_regular_file(folder / name)) continue;

@@ -17,7 +17,7 @@ namespace kmt::ctf {
 class Salvage {
  public:
   // `traces` are the folders of each trace, and `refusal` is libbabeltrace2's error. Dropped data becomes findings.
-  // Throws `refusal` if no stream is the cause, or if no stream is readable.
+  // Throws `refusal` if the metadata is the cause, or if no stream is readable.
   Salvage(const std::vector<std::vector<std::string>>& traces, const Error& refusal, Findings& findings);
   Salvage(const Salvage&) = delete;
   Salvage& operator=(const Salvage&) = delete;
@@ -30,7 +30,7 @@ class Salvage {
 
   TemporaryFolder place_;
   std::vector<std::vector<std::string>> traces_;
-  int count_ = 0;     // number of folders created
+  int count_ = 0;     // number of folders made so far; it is the name of the next folder
   bool any_ = false;  // true if any stream is readable
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0xC1F1DCC1;
 constexpr std::size_t kHeaderBytes = 16;  // magic, major, minor, entry size
-constexpr std::size_t kEntryBytes = 56;   // size in minor version 0
+constexpr std::size_t kEntryBytes = 56;   // size of an entry in minor version 0; later versions append fields
 constexpr std::size_t kOffset = 0, kPacketBits = 8, kDiscarded = 40;
 
 }  // namespace
@@ -27,8 +27,8 @@ std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes) 
     throw Error("it is not an LTTng index of a known version");
   const std::size_t entry_bytes = word(12);
   CutOff cut;
-  std::uint64_t discarded = 0;  // value in the last complete packet; each entry of the index has the total since the
-                                // start
+  // Value of the counter in the last complete packet. The counter in each entry includes all events discarded so far.
+  std::uint64_t discarded = 0;
   for (Bytes rest = index.subspan(kHeaderBytes); rest.size() >= entry_bytes; rest = rest.subspan(entry_bytes)) {
     const auto number = [rest](std::size_t at) { return load<std::uint64_t>(rest.data() + at, ByteOrder::big); };
     const std::uint64_t offset = number(kOffset), bytes = number(kPacketBits) / 8;

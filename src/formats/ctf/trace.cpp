@@ -79,7 +79,7 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
     salvage_ = std::make_unique<Salvage>(folders_.traces, refusal, findings);
     graph_ = std::make_unique<Graph>(salvage_->traces());
   }
-  // description.kmt lists the streams, so compare_streams() has already reported missing ones.
+  // If there is a description.kmt, compare_streams() has already reported missing streams.
   const bool is_alone = folders_.traces.size() == 1;
   if (!is_alone || !is_described)
     for (const std::size_t empty : graph_->empty_traces())
@@ -108,8 +108,8 @@ void Trace::read_description(Findings& findings) {
   findings.add({Imperfection::assumed_page_size});
 }
 
-// Compares the files with the sizes in the note kStreamsNote, because stream files alone show neither a missing file
-// nor a missing end.
+// Compares the stream files with the sizes in the note kStreamsNote. Without the note, a missing file or a truncated
+// file would not be noticed.
 void Trace::compare_streams(std::string_view streams, Findings& findings) const {
   for (std::string_view line : split(streams, '\n')) {
     const auto cpu = take_number<unsigned>(line);
@@ -169,7 +169,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   const char* const clock_name = clock != nullptr ? bt_clock_class_get_name(clock) : nullptr;
   kernel.clock = clock_name != nullptr ? clock_name : "";
   kernel.clock_choices = fmt::format("[{}]", kernel.clock);
-  kernel.clock_scale.mult = 1;  // libbabeltrace2 has converted times to nanoseconds
+  kernel.clock_scale.mult = 1;  // one tick is 1 ns, because libbabeltrace2 converts times to nanoseconds
   if (stream != nullptr && clock == nullptr) {
     kernel.clock_scale.mult = 0;
     findings.add({Imperfection::clock_not_nanoseconds, "its streams have no clock"});

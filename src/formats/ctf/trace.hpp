@@ -33,7 +33,7 @@ struct Trace {
   void open_streams(Findings& findings);
 
   Folders folders_;
-  // Only for a damaged trace; declared before graph_, because the graph must be destroyed first.
+  // Set only for a damaged trace. Must be destroyed after graph_, because the graph reads its folders.
   std::unique_ptr<Salvage> salvage_;
   std::unique_ptr<Graph> graph_;
 

@@ -37,7 +37,7 @@ class PacketWriter {
  public:
   PacketWriter(const std::string& path, unsigned cpu, const Uuid& uuid, ByteOrder order)
       : path_(path), cpu_(cpu), uuid_(uuid), order_(order) {
-    open_file(path_, O_WRONLY | O_CREAT | O_EXCL);  // creates the file, even if the CPU has no events
+    open_file(path_, O_WRONLY | O_CREAT | O_EXCL);  // create the file, even if the CPU has no events
   }
 
   void begin_event(std::uint64_t time_ns) {
@@ -62,9 +62,9 @@ class PacketWriter {
   void lost(std::optional<std::uint64_t> count) {
     lost_pending_ = true;
     lost_events_ = sum_of_counts(lost_events_, count.value_or(0));
-    if (!count) ++lost_packets_;  // if the number is unknown, readers see a lost packet
+    if (!count) ++lost_packets_;  // a loss of unknown size is written as a lost packet
   }
-  // Ends the packet. The stream may continue with more events; a pending loss is written with the next one.
+  // Ends the packet. More events may follow. A pending loss is written before the next event.
   void pause() { end_packet(); }
   void finish() {
     if (lost_pending_) write_loss(last_ns_);
@@ -72,7 +72,7 @@ class PacketWriter {
   }
 
  private:
-  // Writes an empty packet for a loss. Its time range is from the last event before the loss to the first event after
+  // Writes an empty packet for a loss. The packet's times are the last event before the loss and the first event after
   // it.
   void write_loss(std::uint64_t until_ns) {
     if (bytes_.empty() && sequence_ == 0) {  // readers count losses only from the second packet on
@@ -128,7 +128,7 @@ class PacketWriter {
 struct WrittenEvent {
   std::vector<WrittenField> fields;
   FormatField flags, preempt_count, task;  // common fields
-  std::size_t least_bytes = 0;             // minimum size of a record, in bytes
+  std::size_t least_bytes = 0;             // minimum size of a record that has all fields, in bytes
   std::size_t format = 0;                  // index of the format
 };
 
@@ -153,7 +153,7 @@ Uuid random_uuid() {
   Uuid uuid;
   std::random_device random;
   for (std::uint8_t& byte : uuid) byte = static_cast<std::uint8_t>(random());
-  uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0F) | 0x40);  // version 4 in RFC 4122
+  uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0F) | 0x40);  // version 4 (random) of RFC 4122
   uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3F) | 0x80);
   return uuid;
 }
@@ -180,7 +180,7 @@ struct RecordWriter::State {
   TraceDescription description;
   std::vector<EventFormat> formats;
   std::unordered_map<unsigned, WrittenEvent> events;  // by event ID
-  std::set<std::size_t> used;                         // indices of the formats
+  std::set<std::size_t> used;                         // indices of the formats of events that were written
   std::map<unsigned, PacketWriter> cpus;
   PacketWriter* packets = nullptr;  // packets of the current stream
 
@@ -207,7 +207,7 @@ void RecordWriter::describe(const TraceDescription& description) {
   make_folder(state_->unfinished() / "kernel");
   state_->description = description;
   name_machine(description.uname, state_->description.kernel);
-  Findings ignored;  // not used, because readers of the trace report these findings again
+  Findings ignored;  // not used, because readers of the written trace report these findings again
   state_->formats = parse_event_formats(state_->kernel().formats, ignored);
   for (std::size_t i = 0; i < state_->formats.size(); ++i)
     state_->events.emplace(state_->formats[i].id, written_event(state_->formats[i], i));
