@@ -32,7 +32,8 @@ Record = collections.namedtuple('Record', 'time cpu event raw')
 
 
 class Round:
-    """The events of the real trace, and frees of the objects that are live at its end. All are in order of time."""
+    """The events of the real trace, followed by frees of the objects that are live at its end. With `leak`, only
+    allocations."""
 
     def __init__(self, trace, leak=False):
         self.trace, self.order, self.leak = trace, trace.order, leak

@@ -2,9 +2,9 @@
 -- `kmemtrace fleet leaks`: memory live at the end of traces, and its growth in the traces. The least-squares line
 -- through live bytes L over the seconds t from 0 to T has the slope 12 / T^3 * integral of (t - T/2) L(t). A change d
 -- of L at time t adds d * t (T - t) / 2 to that integral, so the slope is 6 / T^3 * (T * sum of d t - sum of d t^2).
--- Rows contain these two moments (sum of d t and sum of d t^2), which can be added.
--- A group without live memory at the end has not grown. Traces under a second are not judged, as in `kmemtrace leaks`,
--- because programs that start look like growth. The mean of the slopes is weighted by the lengths of traces.
+-- Rows contain these two moments (sum of d t and sum of d t^2), which can be added up over rows.
+-- A group without live memory at the end has not grown. Traces shorter than a second are not judged, as in `kmemtrace
+-- leaks`, because programs that start look like growth. The mean of the slopes is weighted by the lengths of traces.
 -- {shrinkable} is a condition on cache, function and migrate type of sums. report.sql explains {keys_as}, {keys},
 -- {rows} and {traces}. Live memory may have been freed in three cases. First, in the same trace, at least a hundredth
 -- of the objects of its call site are freed on untraced paths, as in `kmemtrace leaks`. For pages, the order replaces

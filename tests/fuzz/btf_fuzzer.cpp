@@ -14,8 +14,8 @@
 
 namespace {
 
-constexpr std::size_t kMostFunctions = 64;  // maximum number of functions of an input; each function and type is read
-                                            // separately
+// Maximum number of functions that are looked up in an input. Each look-up takes time.
+constexpr std::size_t kMostFunctions = 64;
 constexpr std::uint32_t kMostTypes = 256;
 
 void resolve(const kmt::Btf& btf, const std::string& function, const std::string& text) {

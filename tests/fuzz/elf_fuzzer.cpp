@@ -14,8 +14,8 @@
 
 namespace {
 
-constexpr std::size_t kMostAddresses = 64;  // maximum number of addresses of an input; each address is looked up
-                                            // separately
+// Maximum number of addresses that are looked up in an input. Each look-up takes time.
+constexpr std::size_t kMostAddresses = 64;
 
 void read_symbols(const std::string& path) {
   kmt::ElfSymbols symbols(kmt::open_file(path, O_RDONLY), path);

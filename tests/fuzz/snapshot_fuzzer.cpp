@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Treats any texts as the kernel's files. Parsing, adding up and showing must not crash, hang or use excessive memory,
-// and the lines of the balance sheet must add up to MemTotal. An input consists of texts, each after a line "@NAME". It
-// is also read as a file with copies.
+// Treats any texts as the kernel's files. Parsing, adding up and showing must not crash, hang or use excessive memory.
+// The lines of the balance sheet must add up to MemTotal. An input consists of texts, each after a line "@NAME". The
+// input is also read as one file of copied texts.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -50,9 +50,9 @@ kmt::SnapshotResult stock_of(kmt::StateSample& sample) {
   }
 }
 
-// Checks that the lines add up. Sums larger than any machine wrap around, but stay equal. A report in the kernel's log
-// may lack the total of memory or a large part of it. Then unaccounted memory is unknown, and only the parts of each
-// line add up.
+// Checks that the lines add up. Sums that are too large for 64 bits wrap around on both sides, so they stay equal. A
+// report in the kernel's log may lack the total of memory or a large part of it. Then unaccounted memory is unknown,
+// and only the parts of each line add up.
 void expect_to_add_up(const kmt::SnapshotResult& result) {
   std::uint64_t sum = 0;
   std::uint64_t parts = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Treats any text as a histogram or as a trace. Reading, reporting, checking and converting must not crash, hang or use
-// excessive memory, and reading a trace as events and as records must return the same number of events.
+// excessive memory. Reading a trace as events and as records must return the same number of events.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     is_wrapped = kmt::text::unwrap({data, size}).has_value();
   } catch (const kmt::Error&) {
-    // expected: the page has no trace
+    // expected: a web page or JSON without a trace
   }
   const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
   if (kmt::text::is_histogram(file.bytes))

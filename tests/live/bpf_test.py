@@ -226,7 +226,7 @@ class Bpf(LiveTest):
                 break
         self.assertEqual(loop.pid, before.pid)
         recorder = self.begin('-p', str(loop.pid))
-        loop.communicate('\n', timeout=60)  # the process has ended when the recorder reads /proc again
+        loop.communicate('\n', timeout=60)  # ends before the recorder reads /proc again
         recorder.send_signal(signal.SIGINT)
         self.finish(recorder)
         self.assertEqual(self.eventfds_by_task(), [('python3', loop.pid, 50)])

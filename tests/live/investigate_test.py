@@ -94,8 +94,8 @@ class Investigate(LiveTest):
         self.assertFalse(found['found'], describe(found))
         # On a busy machine, the CPU budget may end the samples early.
         self.assertEqual(found['verdict'], 'no_growth' if found['coverage']['share'] >= .5 else 'cannot_tell')
-        # The investigation must not end early, whatever the samples cost. Its budget is at least 2.4 s, and on a busy
-        # machine the end needs more.
+        # The investigation must not end early, whatever the samples cost. Its budget is at least 2.4 s, but on a busy
+        # machine its last steps may exceed the budget.
         self.assertTrue(found['complete'])
         self.assertGreater(found['seconds'], SECONDS - 1)
         self.assertTrue(found['cost']['measured'])
@@ -133,7 +133,7 @@ class Investigate(LiveTest):
                 self.assertIn(sockets[0], found['findings'][:2], describe(found))
                 # Pages of slabs must be reported as objects of the slab caches.
                 self.assertEqual([], [cache for cache in sockets[0]['caches'] if cache['name'].startswith('pages')])
-                # The copies show by how much the caches grew, so no cache may lack this information.
+                # The copies of slabinfo show by how much each cache grew, so the growth of no cache may be unknown.
                 self.assertEqual([], [cache['no_account'] for cache in sockets[0]['caches'] if cache['no_account']])
 
     @staticmethod

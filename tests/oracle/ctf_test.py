@@ -416,8 +416,8 @@ class Lttng(Case):
                 self.assertEqual(2, done.returncode, size)
                 self.assertIn('metadata is cut off', done.stderr)
                 self.assertIn(f'session/kernel/metadata, offset {size // packet * packet:#x}', done.stderr)
-            # If the file is cut at the end of a packet, the description ends within a word. libbabeltrace2 reports this
-            # error.
+            # If the file is cut at the end of a packet, the text of the metadata ends within a word. libbabeltrace2
+            # reports this error.
             with open(path, 'wb') as file:
                 file.write(whole[:packet])
             done = run('report', self.path('session'), seconds=20)

@@ -83,8 +83,8 @@ class Events(Case):
         self.assertEqual(list(names), [line['task'] for line in lines])
 
     def test_stacks_are_exported_once(self):
-        """A stack must be shown by its event. A stack record must show its stack only if the stack belongs to no
-        event."""
+        """The line of an event must contain the event's stack. The line of a stack record must contain the stack only
+        if it belongs to no event."""
         for path in (data('amd64-stacks/trace.dat'), data('s390x/trace.stack.dat')):
             lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
             records = [line for line in lines if line['event'] == 'kernel_stack']

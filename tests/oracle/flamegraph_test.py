@@ -33,7 +33,7 @@ class Flamegraph(Case):
         frames, _, _ = self.draw(path, *options)
         told = report(path)
         want = {name: value for name, value in expected(told, 'allocated').items() if value > 0}
-        total = sum(want.values())  # used only for widths, because it counts the pages of slabs twice
+        total = sum(want.values())  # only for widths: it counts pages with slab objects twice
         name, title, x, all_y, all_width, _ = frames[0]
         self.assertEqual(('all', 10, 1200), (name, x, all_width))
         self.assertEqual(want, {name: int(value.replace(',', ''))

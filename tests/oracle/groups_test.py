@@ -111,7 +111,7 @@ class Planted(Case):
                 self.check_all(make(), turn, 3)
 
     def test_many(self):
-        """The trace is large enough for several threads, and every table must grow."""
+        """The trace is so large that several threads read it and that every hash table must grow."""
         sample = planted('amd64', 10, 50_000)
         for keys in 'call-site', 'cache,call-site', 'order,migrate-type':
             with self.subTest(keys):

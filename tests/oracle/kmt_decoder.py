@@ -20,8 +20,8 @@ U64 = (1 << 64) - 1
 
 Chunk = collections.namedtuple('Chunk', 'offset type flags stream plain')  # plain: the unpacked payload
 Stream = collections.namedtuple('Stream', 'cpu page_bytes buffer blocks')
-Block = collections.namedtuple('Block', 'first_ticks records losses')  # losses: (number of earlier events, number of
-                                                                       # lost events or None)
+# `losses`: (number of earlier events, number of lost events or None)
+Block = collections.namedtuple('Block', 'first_ticks records losses')
 Sample = collections.namedtuple('Sample', 'ticks unix_ns texts')
 Record = collections.namedtuple('Record', 'ticks bytes')
 Mapped = collections.namedtuple('Mapped', 'time_ns process object start size file_offset')  # object: (path, build-id)

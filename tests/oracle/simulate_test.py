@@ -188,7 +188,7 @@ class Suggestions(Case):
                     self.assertEqual(saved, sorted(saved, reverse=True))
                 for suggestion in got['suggestions']:
                     if suggestion['above_bytes'] not in [0] + got['model']['classes']:
-                        continue  # depends on another suggestion; on its own it would receive more objects
+                        continue  # without another suggestion, this class would get more objects
                     with self.subTest(machine=machine, goal=goal, suggestion=suggestion):
                         self.compare(path, got['heaps'][0], suggestion)
                         found += 1

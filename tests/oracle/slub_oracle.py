@@ -41,8 +41,8 @@ class Cache:
             self.limit = math.ceil((6, 24, 52, 120)[kind] * 2 / self.capacity)
         else:
             self.limit = (2, 6, 13, 30)[kind]
-        self.active, self.lists = {}, collections.defaultdict(list)  # both lists are indexed by CPU; the last slab of a
-                                                                     # list is on top
+        # By CPU: the active slab, and the list of partial slabs. The last slab of a list is taken first.
+        self.active, self.lists = {}, collections.defaultdict(list)
         self.nodes = collections.defaultdict(list)
         self.slabs = set()
         self.slab_of = {}

@@ -158,7 +158,7 @@ def ask_top(program, name, beside, folder):
         top = subprocess.Popen([program, 'top', '--json', '--view', 'processes', '--limit', '0'], stdout=frames)
         running = None
         try:
-            while frames.tell() == 0:  # until the first frame
+            while frames.tell() == 0:  # wait until top writes its first frame
                 time.sleep(0.1)
                 frames.seek(0, os.SEEK_END)
             running = Running(name, beside, 20000, 0, objects)

@@ -35,8 +35,8 @@ class TestRing {
   std::vector<std::uint64_t> memory_ = std::vector<std::uint64_t>((sizeof(kmt_ring) + kBytes + 256) / 8);
 };
 
-using Given = std::vector<std::tuple<std::uint64_t, unsigned, std::uint64_t>>;  // (time, event, first word) of each
-                                                                                // entry
+// (time, event, first word) of each entry
+using Given = std::vector<std::tuple<std::uint64_t, unsigned, std::uint64_t>>;
 
 struct Rings {
   TestRing a, b;

@@ -270,7 +270,7 @@ TEST(Repair, FindingsBeforeAndAfter) {
   EXPECT_EQ(count(repaired(damaged, repair), Imperfection::cut_off_cpu), cpus);
 }
 
-// If only the end of a file is missing, it has all events until the first CPU ends.
+// If only the end of a file is missing, all events are present up to the earliest of the CPUs' last events.
 TEST(Repair, ACutFileIsCompleteUntilTheFirstCpuEnds) {
   const auto complete_until = [](const File& file) {
     return open_trace(TraceFile{"a file", file, nullptr})->info().losses.complete_until_ns;

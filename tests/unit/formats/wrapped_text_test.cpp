@@ -96,7 +96,7 @@ TEST(WrappedText, FindsTheTextOfSystrace) {
   }
   const auto both = unwrap(bytes_of(old + recent));
   ASSERT_TRUE(both);
-  EXPECT_EQ(both->text.size(), 2 * kText.size() + 5);  // the second text has CR LF
+  EXPECT_EQ(both->text.size(), 2 * kText.size() + 5);  // the lines of the second text end with CR LF
 }
 
 TEST(WrappedText, FindsTheTextInJsonOfChrome) {
@@ -111,7 +111,7 @@ TEST(WrappedText, FindsTheTextInJsonOfChrome) {
 
 TEST(WrappedText, AnEscapeMayBeCutOff) {
   const std::string page = "<html><script>linuxPerfData=\"\\u41";
-  const std::vector<std::uint8_t> bytes(page.begin(), page.end());  // exactly as long as the page
+  const std::vector<std::uint8_t> bytes(page.begin(), page.end());  // a read beyond the end of the page would be found
   EXPECT_THROW(unwrap(bytes), Error);
 }
 

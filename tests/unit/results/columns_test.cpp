@@ -59,7 +59,7 @@ TEST(Columns, ComputeWaste) {
   EXPECT_EQ(std::get<double>(find_group_column("waste")->get(row)), 25.0);
   EXPECT_EQ(std::get<std::uint64_t>(find_group_column("wasted")->get(row)), 100u);
   EXPECT_EQ(std::get<std::uint64_t>(find_group_column("size")->get(row)), 100u);
-  row.bytes_requested = 500;  // if more was requested than allocated, the trace is wrong; waste is not negative
+  row.bytes_requested = 500;  // more than allocated: the trace is wrong, but waste must not be negative
   EXPECT_EQ(std::get<double>(find_group_column("waste")->get(row)), 0.0);
   EXPECT_EQ(std::get<std::uint64_t>(find_group_column("wasted")->get(row)), 0u);
 }

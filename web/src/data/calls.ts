@@ -18,10 +18,10 @@ function isWithin(call: TracedCall, times: { from: number; to: number }): boolea
   return (call.began_ns ?? -Infinity) < times.to && (call.ended_ns ?? Infinity) >= times.from;
 }
 
-// Returns calls in order of their start. A call comes after the call that contains it.
+// Returns the calls that the filter selects, in order of their start. A call comes after the call that contains it.
 export function shownCalls(calls: TracedCall[], filter: CallFilter): CallRow[] {
-  const depths: (number | undefined)[] = []; // nesting depths of the shown calls
-  const belongs: boolean[] = []; // true if the call is inside a call of the wanted function
+  const depths: (number | undefined)[] = []; // by call: nesting depth; undefined if the call is not shown
+  const belongs: boolean[] = []; // by call: true if it is, or is inside, a call of the wanted function
   const rows: CallRow[] = [];
   calls.forEach((call, at) => {
     belongs[at] =

@@ -330,7 +330,7 @@ TEST(Conclusion, RandomWalksAreNotLateGrowth) {
     EXPECT_TRUE(std::ranges::none_of(judgement.states,
                                      [](const StateGrowth& state) { return state.late && state.late->sure; }));
   }
-  EXPECT_LE(late, 6u);  // a late rise is found by chance in one of twenty runs
+  EXPECT_LE(late, 6u);  // by chance, one run in twenty finds a late rise
 }
 
 TEST(Conclusion, ExplainsWhyATraceIsNotUsed) {

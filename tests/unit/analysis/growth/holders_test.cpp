@@ -59,7 +59,8 @@ TEST(Holders, MemoryOfNewRunningProcessesIsNotConfirmed) {
   const Judgement judgement = judge(evidence);
   EXPECT_FALSE(judgement.found());
   EXPECT_TRUE(std::ranges::none_of(judgement.states, &StateGrowth::sure));
-  for (auto& [process, is_new] : *evidence.running) is_new = false;  // servers that take more and more memory
+  // The processes are older than the investigation, as servers are, so the growth is theirs.
+  for (auto& [process, is_new] : *evidence.running) is_new = false;
   EXPECT_TRUE(judge(evidence).found());
 }
 
@@ -76,7 +77,8 @@ TEST(Holders, GrowthOfNewProcessesIsConfirmed) {
   EXPECT_TRUE(judge(evidence).found());
 }
 
-// Objects live for half of the time: the recording of the second half sees a rise, but the cache stays level.
+// Objects live for half of the investigation. The recording of the second half starts without live objects and sees a
+// rise, but the cache stays level.
 TEST(Holders, AFlatCounterInTheTimeOfTheRecordingContradictsGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(1);
   for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})

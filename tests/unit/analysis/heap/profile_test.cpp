@@ -187,7 +187,7 @@ TEST(HeapProfile, KeepsLiveObjectsAcrossIntervals) {
   profile.add(sample_of(3, 4096));
   const HeapProfileResult result = profile.result({HeapKey::process});
   EXPECT_DOUBLE_EQ(result.slab.bytes.value, 4096);        // samples of this interval only
-  EXPECT_DOUBLE_EQ(result.slab.live_bytes.value, 12288);  // of both
+  EXPECT_DOUBLE_EQ(result.slab.live_bytes.value, 12288);  // samples of both intervals
   ASSERT_EQ(result.rows.size(), 2u);
   EXPECT_EQ(result.rows[0].keys[0], "other-0");
   EXPECT_DOUBLE_EQ(result.rows[0].figures.live_bytes.value, 8192);
@@ -200,7 +200,7 @@ TEST(HeapProfile, InterruptsHaveNoCgroup) {
   for (std::uint64_t i = 1; i <= 2; ++i) {
     HeapSample sample = sample_of(i, 4096);
     sample.context = AllocationContext::hardirq;
-    sample.process = static_cast<std::uint32_t>(i);  // the interrupted process
+    sample.process = static_cast<std::uint32_t>(i);  // the process that the interrupt stopped
     sample.cgroup = i;
     profile.add(sample);
   }

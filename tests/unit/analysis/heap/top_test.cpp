@@ -21,8 +21,8 @@ class NoNames : public SymbolNames {
 std::string cgroup_text(std::uint64_t id) { return "cgroup " + std::to_string(id); }
 
 constexpr std::uint64_t kBytes = 1 << 20;
-constexpr std::uint64_t kMean = 4096;  // bytes; allocations are much larger, so each is sampled and stands only for
-                                       // itself
+// Mean bytes between samples. Allocations are much larger, so each is sampled and represents only itself.
+constexpr std::uint64_t kMean = 4096;
 
 HeapSite site_of(std::uint32_t process) {
   HeapSite site;
@@ -114,7 +114,7 @@ TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   EXPECT_EQ(find(processes, "short-50000")->events_now, 1u);
   EXPECT_FALSE(find(processes, "short-1"));
   EXPECT_GT(find(processes, "[others]")->events, 25'000u);
-  EXPECT_DOUBLE_EQ(find(processes, "[others]")->live_bytes->value, kBytes);  // the live object of process 5
+  EXPECT_DOUBLE_EQ(find(processes, "[others]")->live_bytes->value, kBytes);  // process 5 still has one object
   EXPECT_GT(processes.rows_merged, 0u);
 
   const HeapProfileResult samples = account.samples().result({HeapKey::process});

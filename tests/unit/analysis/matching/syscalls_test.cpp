@@ -282,8 +282,8 @@ TEST_F(SyscallsOf, StartsWithoutEndsAreIgnored) {
   EXPECT_EQ(name_at(7, 51), "exit_group") << "which has no end";
 }
 
-// A trace may describe all events of a system, even if only some of them were recorded. Only the events themselves show
-// which.
+// A trace may contain the formats of events that were not recorded. Only the events in the trace show what was
+// recorded.
 TEST_F(SyscallsOf, MissingEndsWereNotRecorded) {
   tell(7, 10, EventKind::syscall_enter, 0);
   tell(7, 20, EventKind::syscall_exit, 0);

@@ -354,7 +354,8 @@ TEST_F(Leaks, BelowTheThresholdItIsSlow) {
   EXPECT_FALSE(result.found());
 }
 
-// 600 objects every 3 seconds are too few steps for a trend. A steadily freed group beside it has no steps.
+// A group that gains 600 objects every 3 seconds has too few steps for a trend. A group that gains objects all the time
+// has no steps.
 TEST_F(Leaks, GrowthInStepsIsUnsure) {
   for (std::uint64_t step = 2; step < 10; step += 3)
     for (std::uint64_t i = 0; i < 600; ++i) allocate(step * kSecond + i * 1000, 1, next += 4096);

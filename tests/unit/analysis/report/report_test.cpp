@@ -121,8 +121,7 @@ TEST_F(Report, RatesUseTheRecordedTime) {
   EXPECT_DOUBLE_EQ(rate_of(report()), 1.1);
   ReportFilter cpu;
   cpu.cpus = {1};
-  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // the time is as long as without a filter, although no event
-                                                           // is selected
+  EXPECT_EQ(report(cpu).trace.recorded_ns, 10 * kSecond);  // no event is selected, but the time is not shorter
 
   info.recording.samples = {{kSecond, 0, {}}, {5 * kSecond, 0, {}}, {23 * kSecond, 0, {}}};
   EXPECT_EQ(report().trace.duration_ns, 10 * kSecond);

@@ -69,7 +69,8 @@ TEST(Health, AHealthyMachineHasNoWarnings) {
   EXPECT_EQ(checks.at(HealthTopic::slab_padding).health, Health::unknown) << "/sys/kernel/slab was not read";
 }
 
-// If some caches, callers, cgroups or zones are missing, a sum of the others would be too small.
+// If a file lacks some caches, callers, cgroups or zones, a sum over the others would be too small, so the check is
+// unknown.
 TEST(Health, PartsOfFilesShowNothing) {
   Files files = healthy_machine();
   files["slab"] = "kmalloc-512/object_size:500\nkmalloc-512/slab_size:512\n";
@@ -90,7 +91,8 @@ TEST(Health, PartsOfFilesShowNothing) {
       EXPECT_EQ(checks.at(topic).health, Health::unknown) << limits_of(topic).id;
     }
   }
-  files["slabinfo"] = "kmalloc-512 9000 10000 512 16 2 : tunables 0 0 0 : slabdata 625 625 0\n";  // as grep left it
+  // grep keeps only the matching lines of the file.
+  files["slabinfo"] = "kmalloc-512 9000 10000 512 16 2 : tunables 0 0 0 : slabdata 625 625 0\n";
   EXPECT_EQ(checks_of(files).at(HealthTopic::kmalloc).health, Health::unknown);
 }
 
