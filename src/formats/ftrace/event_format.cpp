@@ -31,8 +31,8 @@ TepHandle new_tep() {
   return tep;
 }
 
-// The print format is removed before parsing. libtraceevent parses this C expression recursively to any depth, which is
-// unsafe for untrusted text, and kmemtrace needs only the fields.
+// libtraceevent gets descriptions without the print format. The library would parse this C expression recursively to
+// any depth, which is unsafe for untrusted text. kmemtrace needs only the fields.
 constexpr std::string_view kPrintFormat = "print fmt:";
 std::string without_print_format(const std::string& text) { return text.substr(0, text.find(kPrintFormat)); }
 std::string print_format_of(const std::string& text) {
@@ -94,7 +94,8 @@ std::optional<unsigned> id_of(const std::string& text) {
 }
 
 std::optional<EventFormat> parse_event_format(const FormatText& format) {
-  // Each format has a separate handle, because libtraceevent searches all formats of a handle.
+  // Parses each format with a separate handle, because libtraceevent would search all earlier formats of a shared
+  // handle.
   const TepHandle tep = new_tep();
   std::optional<std::string> text = without_attributes(without_print_format(format.text));
   if (!text || !is_safe_to_parse(*text)) return std::nullopt;
@@ -143,7 +144,7 @@ std::vector<EventFormat> parse_event_formats(const std::vector<FormatText>& text
 
 unsigned long_bytes_of_header_page(const std::string& header_page) {
   const TepHandle tep = new_tep();
-  std::string text = header_page;  // the parser needs a mutable buffer
+  std::string text = header_page;  // a copy, because the library requires a mutable buffer
   const bool parsed =
       is_safe_to_parse(text) && tep_parse_header_page(tep.get(), text.data(), text.size(), sizeof(long)) == 0;
   const int size = tep_get_header_page_size(tep.get());

@@ -28,7 +28,7 @@ struct EventFormat {
   std::string system;
   std::string name;
   std::vector<FormatField> fields;  // the common fields come first
-  std::string print_format;         // the text after "print fmt:", unchanged
+  std::string print_format;         // the text after "print fmt:"
 
   const FormatField* field(const char* wanted) const;
 };

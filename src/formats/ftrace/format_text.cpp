@@ -63,7 +63,7 @@ std::string format_text(const std::string& name, unsigned id, const std::vector<
     const TextField& field = fields[i];
     text += fmt::format("\tfield:{};\toffset:{};\tsize:{};\tsigned:{:d};\n", declaration_of(field), offsets[i],
                         field.bytes, field.is_signed || field.is_text);
-    if (field.element_bytes != 0) continue;  // arrays are not printed
+    if (field.element_bytes != 0) continue;  // the print format omits arrays
     const bool by_name = field.name == "gfp_flags" && !gfp_flags.empty();
     print += fmt::format("{}{}={}", print.empty() ? "" : " ", field.name, by_name ? "%s" : print_of(field));
     values += field.is_text ? fmt::format(", __get_str({})", field.name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes descriptions of events and pages in the form of the kernel's files, for records that kmemtrace writes.
+// Writes descriptions of the events and pages that kmemtrace makes, in the form of the kernel's files.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace kmt {
 
-// A field after the common ones, with 1, 2, 4 or 8 bytes. A string or an array is a __data_loc of 4 bytes.
+// A field after the common fields. A number has 1, 2, 4 or 8 bytes. A string or an array is a __data_loc of 4 bytes.
 struct TextField {
   std::string name;
   unsigned bytes = 8;
   bool is_signed = false;
   bool is_text = false;
-  unsigned element_bytes = 0;  // size of an array's elements in bytes; 0 if not an array
+  unsigned element_bytes = 0;  // size of an element in bytes; 0 if the field is not an array
 };
 
-// Every record starts with common_type, common_flags, common_preempt_count and common_pid.
+// Size of the fields at the start of every record: common_type, common_flags, common_preempt_count and common_pid.
 constexpr unsigned kCommonBytes = 8;
 
-// Returns the offset of each field. The last element is the size of the record.
+// Returns the offset of each field in the record, followed by the size of the record.
 std::vector<unsigned> offsets_of(const std::vector<TextField>& fields);
 
 // Returns the text of events/SYSTEM/NAME/format. `gfp_flags` is printed with these flag names, or as a number if the

@@ -90,8 +90,8 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
     case Kind::fork: info.tasks.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
     case Kind::process_state: {
       const std::int32_t process = number_at(event.group);
-      // LTTng writes the list of processes after the trace's start, so the ID may have belonged to another task at the
-      // start.
+      // LTTng lists the processes shortly after the start of the trace. At the start, the ID may have belonged to
+      // another task.
       if (process == number_at(event.pid))
         info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Noted::later);
       break;

@@ -17,16 +17,17 @@ namespace kmt {
 struct LifeEvent {
   enum class Kind : std::uint8_t { new_task, fork, attach, module_load, module_free, process_state };
   Kind kind = Kind::new_task;
-  std::uint32_t pid = 0;  // offset of the task's ID; 4 bytes, like creator, hierarchy and group
+  std::uint32_t pid = 0;  // offset of the task's ID, in bytes; this field, creator, hierarchy and group have 4 bytes
   std::uint32_t creator = 0;
   std::uint32_t clone_flags = 0;
-  std::uint32_t flags_bytes = 0;  // 4 or 8
+  std::uint32_t flags_bytes = 0;  // size of the field clone_flags: 4 or 8
   std::uint32_t hierarchy = 0;    // offset of the cgroup hierarchy's ID
-  std::uint32_t group = 0;        // offset of the ID of the task's process
+  std::uint32_t group = 0;        // offset of the ID of the process to which the task belongs
   std::uint32_t text = 0;         // offset in bytes of a __data_loc with the cgroup's path or the module's name
 };
 
-// Returns the field offsets if the format is one of these events. Raises `least_bytes` to cover all fields.
+// Returns the field offsets if the format is one of these events. Raises `least_bytes` to the size of a record that has
+// all these fields.
 std::optional<LifeEvent> life_event(const EventFormat& format, std::uint32_t& least_bytes);
 
 // Adds the event to TraceTasks::lives or module_events. The record must have at least `least_bytes` bytes.

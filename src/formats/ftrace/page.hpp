@@ -32,9 +32,9 @@ struct PageLayout {
 
 // Facts about a page that are not in its records.
 struct PageEnd {
-  bool missed_events = false;                 // events were lost before the page's first record
+  bool missed_events = false;                 // true if events were lost before the first record of the page
   std::optional<std::uint64_t> missed_count;  // empty if the kernel did not record the number
-  // Text about the layout rule that the page violates, or null; the rest of the page is skipped.
+  // Text that describes the damage of the page; null if the page is intact. Records after the damage are skipped.
   const char* damage = nullptr;
   std::uint64_t damage_offset = 0;  // in bytes from the start of the page
 };
@@ -48,16 +48,16 @@ constexpr unsigned kTypeTimeExtend = 30;
 constexpr unsigned kTypeTimeStamp = 31;
 constexpr unsigned kDeltaBits = 27;
 constexpr std::uint64_t kDeltaMask = (1u << kDeltaBits) - 1;
-constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // TS_MSB: bits that do not fit into an absolute time stamp
+constexpr std::uint64_t kStampTop = 0xF8ull << 56;  // the bits that an absolute time stamp omits (the kernel's TS_MSB)
 }  // namespace page_format
 
 struct PageHeader {
   std::uint64_t time = 0;
-  std::uint64_t data_bytes = 0;  // limited to the number of bytes in the page
+  std::uint64_t data_bytes = 0;  // from `commit`, but at most the size of the page
   PageEnd end;
 };
 
-// Reads the header of a page. If the page is shorter than its header says, it counts as damaged after the last byte.
+// Reads the header of a page. If the page is shorter than its header says, the damage starts at the end of the page.
 inline PageHeader read_page_header(Bytes page, const PageLayout& layout) {
   using namespace page_format;
   PageHeader header;
@@ -130,7 +130,7 @@ PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
       }
       time = stamp;
       at += 8;
-    } else {  // a second word with the length: a long record or a discarded one
+    } else {  // the next word is the length: this is a long record or a discarded record
       if (second < 4 || limit - at - 4 < second) return damaged("a record reaches beyond the page's data"), end;
       time += delta;
       if (type_len == 0) visit(time, Bytes(start + at + 8, second - 4), at + 8);

@@ -20,8 +20,8 @@ bool PageWriter::record(std::uint64_t ticks, Bytes record) {
   const std::uint64_t bytes = (is_short ? 4 : 8) + length;
   const std::uint64_t with_page = layout_.data_offset() + bytes;
   if (with_page > layout_.page_size) return false;
-  // The number of lost events is normally stored on the page of the next record. If the page has no room for both, the
-  // number is stored on a page without records.
+  // A page with lost events before it also stores their number. If the page has no room for the record and the number,
+  // the number is stored on a page without records.
   if (lost_count_ && with_page + layout_.long_bytes > layout_.page_size) begin_page(ticks);
   std::uint64_t delta = ticks - time_;
   bool extend = delta > kDeltaMask;
@@ -52,7 +52,7 @@ void PageWriter::lost(std::optional<std::uint64_t> count) {
 
 bool PageWriter::fits(std::uint64_t bytes) const {
   const std::uint64_t reserved =
-      page_missed_count_ ? layout_.long_bytes : 0;  // the number of lost events follows the data
+      page_missed_count_ ? layout_.long_bytes : 0;  // room for the number of lost events after the data
   return used_ + bytes + reserved <= layout_.page_size;
 }
 
@@ -68,7 +68,8 @@ void PageWriter::begin_page(std::uint64_t ticks) {
   time_ = ticks;
 }
 
-// Completes the last page. A loss is stored in the header of the next page, even if that page is empty.
+// Completes the last page. A loss after the last record needs another page, because a page's header reports the losses
+// before the page.
 void PageWriter::finish() {
   if (lost_pending_) begin_page(time_);
   end_page();

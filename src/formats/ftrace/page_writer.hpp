@@ -21,7 +21,7 @@ class PageWriter {
   // Returns false, and writes nothing, if the record is larger than a page.
   bool record(std::uint64_t ticks, Bytes record);
   void lost(std::optional<std::uint64_t> count);
-  void finish();  // writes the last page, and a loss after the last record
+  void finish();  // emits the last page, and an empty one for a loss after the last record
 
  private:
   bool fits(std::uint64_t bytes) const;

@@ -11,19 +11,20 @@ namespace kmt {
 namespace {
 
 constexpr unsigned kMostDepth = 64;
-constexpr unsigned kMostOrder = 20;  // larger than the page block order of any kernel
+constexpr unsigned kMostOrder = 20;  // limit for pageblock_order; larger than on any kernel
 
 struct Operator {
   std::string_view text;
-  unsigned precedence;  // as in C: higher numbers bind tighter
+  unsigned precedence;  // as in C; operators with higher numbers bind tighter
 };
-// The first matching operator is used. Therefore "<<" is before "<".
+// The parser uses the first operator that matches the text, so "<<" must come before "<".
 constexpr Operator kOperators[] = {{"<<", 5}, {">>", 5}, {"<=", 4}, {">=", 4}, {"==", 3}, {"<", 4},
                                    {">", 4},  {"&", 2},  {"|", 1},  {"+", 6},  {"-", 6},  {"*", 7}};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A recursive descent parser. It uses unsigned arithmetic, because signed arithmetic may overflow.
+// Evaluates an expression with a recursive descent parser. The arithmetic is unsigned, because signed overflow is
+// undefined in C++.
 class Evaluation {
  public:
   explicit Evaluation(std::string_view text) : text_(text) {}
@@ -153,7 +154,7 @@ class Evaluation {
   unsigned depth_ = 0;
 };
 
-// Returns the index of the argument that the conversion after `label` prints. The first argument has index 0.
+// Returns the index of the argument that a printf-like format prints after `label`. The first argument has index 0.
 std::optional<unsigned> argument_of(std::string_view format, std::string_view label) {
   const std::size_t at = format.find(label);
   if (at == std::string_view::npos) return std::nullopt;
@@ -202,7 +203,8 @@ std::optional<unsigned> pageblock_order_of(std::string_view print_format) {
   if (close == std::string_view::npos) return std::nullopt;
   const auto argument = argument_of(print_format.substr(open + 1, close - open - 1), "pageblock_order=%");
   if (!argument) return std::nullopt;
-  // Argument 0 would be the rest of the format string, so the arguments start at 1.
+  // The text after the format string starts with a comma. So nth_argument() counts an empty argument 0, and the first
+  // argument is number 1.
   const auto value = constant_value(nth_argument(print_format.substr(close + 1), *argument + 1));
   if (!value || *value < 1 || *value > kMostOrder) return std::nullopt;
   return static_cast<unsigned>(*value);
@@ -212,13 +214,13 @@ std::vector<FlagName> flag_names_of(std::string_view print_format, std::string_v
   const std::string call = "__print_flags(REC->" + std::string(field) + ", \"|\", ";
   const std::size_t at = print_format.find(call);
   if (at == std::string_view::npos) return {};
-  std::string_view pairs = print_format.substr(at + call.size());  // text such as {BITS, "NAME"}, …
+  std::string_view pairs = print_format.substr(at + call.size());  // text such as {BITS, "NAME"}, {BITS, "NAME"})
   std::vector<FlagName> names;
   while (pairs.starts_with('{')) {
     const std::string_view expression = nth_argument(pairs.substr(1), 0);
     pairs.remove_prefix(1 + expression.size());
     while (pairs.starts_with(',') || pairs.starts_with(' ')) pairs.remove_prefix(1);
-    if (pairs.starts_with("((void *)0)")) break;  // end of the table, as printed by Linux 6.18
+    if (pairs.starts_with("((void *)0)")) break;  // NULL at the end of the table, as in Linux 6.18
     const auto bits = constant_value(expression);
     const std::size_t close = pairs.find("\"}");
     if (!bits || !pairs.starts_with('"') || close == 0 || close == std::string_view::npos) return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads constants of the kernel's configuration from the "print fmt:" line of an event's description. The text is
-// untrusted, so only numbers are evaluated, and the depth is limited.
+// untrusted, so the parser evaluates only numbers and limits the depth of expressions.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace kmt {
 // are ignored: all values have 64 bits. Returns nothing for other expressions.
 std::optional<std::int64_t> constant_value(std::string_view expression);
 
-// Returns pageblock_order from the print format of mm_page_alloc_extfrag (include/trace/events/kmem.h, Linux 6.18). A
-// fallback of a smaller order fragments memory. Empty if the text does not contain this constant.
+// Returns pageblock_order from the print format of mm_page_alloc_extfrag (include/trace/events/kmem.h, Linux 6.18). An
+// event with a smaller fallback_order means that memory fragments. Empty if the text does not contain this constant.
 std::optional<unsigned> pageblock_order_of(std::string_view print_format);
 
 // Returns the flag names of a field that is printed by __print_flags(REC->FIELD, …). Empty if a flag is not a constant.

@@ -52,9 +52,9 @@ std::uint32_t length_at(std::uint16_t offset, Bytes record, ByteOrder order) {
   return load<std::uint32_t>(record.data() + offset, order) >> 16;
 }
 
-// True if the record's size proves that all strings without bytes are empty and none is unreadable. An unreadable
-// string has no bytes, not even a NUL. An empty user-space string has no bytes either, but space for its NUL was
-// reserved (strncpy_from_user_nofault() before Linux 6.13). Record sizes are multiples of 4 bytes.
+// True if the size of the record proves that all strings of size 0 are empty, so that none of them was unreadable. An
+// unreadable string has no bytes, not even a NUL. An empty user-space string has no bytes either, but space for its NUL
+// was reserved (strncpy_from_user_nofault() before Linux 6.13). Record sizes are multiples of 4 bytes.
 bool only_empty_lack_bytes(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order) {
   constexpr std::size_t kUnit = 4;
   std::size_t end = 0;
@@ -77,7 +77,8 @@ bool only_empty_lack_bytes(const std::vector<ProbedValue>& values, Bytes record,
          record.size() > in_units(end + bytes + without - 1);
 }
 
-// Empty if the kernel could not read the string, or if it is outside the record.
+// Returns the bytes of a string. Empty if the kernel could not read the string, or if a damaged record places it
+// outside the record.
 std::optional<std::string_view> text_at(std::uint16_t offset, Bytes record, ByteOrder order, bool none_is_empty) {
   const auto where = load<std::uint32_t>(record.data() + offset, order);
   const std::size_t begin = where & 0xFFFF;

@@ -14,32 +14,34 @@
 
 namespace kmt {
 
-// The position in a record of a value that was read from memory or a register.
+// Where a record has a value that the probe read from memory or a register.
 struct ProbedValue {
-  std::uint8_t number = 0;  // index among the values of the function
+  std::uint8_t number = 0;  // number of the value among the recorded values of the function
   std::uint16_t offset = 0;
-  std::uint8_t size = 0;  // bytes; for a string, the size of its __data_loc
+  std::uint8_t size = 0;  // size in bytes; for a string, the size of its __data_loc
   bool is_string = false;
   std::uint32_t most = 0;       // maximum length of the string in bytes; 0 if unlimited
   std::uint8_t counted_by = 0;  // number of the argument that limits the length, starting at 1; 0 if none
-  bool counted_by_int = false;  // only the low 32 bits of that argument count
+  bool counted_by_int = false;  // true if only the low 32 bits of that argument are the length
   // Offset in bytes of a __data_loc that is empty if the memory was unreadable; 0 if there is none.
   std::uint16_t readable_at = 0;
 };
 
-// Finds the consecutive fields arg1, arg2, …. Returns their number and sets `at` to the offset of the first one.
+// Finds the fields arg1, arg2, …, which must be adjacent. Returns their number and sets `at` to the offset of arg1.
 std::uint32_t probed_arguments(const EventFormat& format, unsigned word_bytes, std::uint32_t& at);
-// Finds the fields v0, v1, …; numbers may be missing. Raises `least_bytes` to cover these fields.
+// Finds the fields v0, v1, …, some of which may be missing. Raises `least_bytes` to the size of a record that has all
+// fields found.
 std::vector<ProbedValue> probed_values(const EventFormat& format, std::uint32_t& least_bytes);
 
-// The values of one call by number. They may come from several records. A value is empty if it could not be read.
+// The values of one call, by number. Several records may contribute values. A value is empty if the kernel could not
+// read it.
 using ReadValues = std::map<std::uint8_t, std::optional<std::vector<std::uint8_t>>>;
 // Adds the values of a record, which must have at least as many bytes as probed_values() has returned. `arguments` are
 // the arguments of the call.
 void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
                  std::span<const std::uint64_t> arguments, ReadValues& to);
-// Joins the values in the format of the field `values` of call_entry. kValueLeftOut replaces the size of a missing
-// value.
+// Encodes the values in the format of call_entry's field `values`. A value that could not be read has the size
+// kValueLeftOut.
 std::vector<std::uint8_t> joined(const ReadValues& values, ByteOrder order);
 
 }  // namespace kmt

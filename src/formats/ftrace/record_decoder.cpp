@@ -117,10 +117,11 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   const unsigned id = record.size() >= 2 ? load<std::uint16_t>(record.data(), order_) : 0;
   if (id >= plans_.size() || !plans_[id].described || record.size() < plans_[id].least_bytes) return false;
   const EventKind kind = plans_[id].kind;
-  // Calls are not decoded by shape, because each call may have a different record.
+  // Calls are decoded one by one, because each call may have different arguments.
   if (is_call(kind) && info_.calls.records) return false;
-  if (plans_[id].old_free != OldPageFree::no) return false;  // may depend on the event before it
-  if (is_probed_free(kind)) return false;  // the addresses of the objects are not in the field of the shape
+  if (plans_[id].old_free != OldPageFree::no) return false;  // decoding depends on the previous event
+  // The addresses of the objects are in other fields than the one address that a shape leaves blank.
+  if (is_probed_free(kind)) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -141,7 +142,8 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     return;
   }
 
-  Event& event = batch.emplace_back();  // filled in place, because copying newly written small fields stalls the CPU
+  // Filled in place: copying an event right after its small fields were written stalls the CPU.
+  Event& event = batch.emplace_back();
   event.time_ns = time_ns;
   event.cpu = static_cast<std::uint16_t>(cpu);
   event.type = plan->type;
@@ -190,7 +192,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::syscall_enter:
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
     case EventKind::call_entry:
-    case EventKind::call_exit: break;  // already decoded by decode_call()
+    case EventKind::call_exit: break;  // decode_call() has already decoded this event
     case EventKind::other:
       if (plan->is_stack) decode_stack(*plan, record, event);
       if (plan->is_values && info_.calls.records) keep_values(*plan, record, cpu);
@@ -201,7 +203,8 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
   }
 }
 
-// Completes the last event of the batch. May add events.
+// Completes the last event of the batch, a free that a probe recorded. Adds an event for each further object of the
+// record.
 void RecordDecoder::decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch) {
   Event& event = batch.back();
   event.call_site = call_sites_.id_of(load_field(record, plan.call_site));
@@ -218,7 +221,7 @@ void RecordDecoder::decode_objects(const Plan& plan, Bytes record, EventBatch& b
   // Without a cache, the objects were passed to kfree_rcu() earlier, and each has its own rcu_free event.
   if (count > recorded && load_field(record, plan.cache) != 0)
     info_.findings.add({Imperfection::unrecorded_objects, "", first.cpu, {}, first.time_ns}, count - recorded);
-  if (recorded == 0) batch.back().kind = EventKind::other;  // stays in the batch, because a stack may follow
+  if (recorded == 0) batch.back().kind = EventKind::other;  // keep the event in the batch, because its stack may follow
   for (std::uint64_t i = 0; i < recorded; ++i) {
     Event& event = i == 0 ? batch.back() : batch.emplace_back(first);
     event.address = load_sized(record.data() + plan.objects + i * plan.count.size, plan.count.size, order_);
@@ -239,14 +242,13 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
   event.migrate_type = migrate_type <= 127 ? static_cast<std::int8_t>(migrate_type) : std::int8_t{-1};
 
   if (event.kind == EventKind::page_alloc_zone_locked) {
-    // Kernels before Linux 5.19 lack this field. Their print format shows percpu_refill as order == 0.
+    // Kernels before Linux 5.19 lack the field percpu_refill. They print "order == 0" instead.
     const bool refill = plan.percpu_refill.size != 0 ? load_field(record, plan.percpu_refill) != 0 : event.order == 0;
     if (refill) event.page_flags |= PageFlags::kPercpuRefill;
   }
   if (event.kind == EventKind::page_alloc_extfrag) {
     event.fallback_order = order(plan.fallback_order);
-    // Kernels before Linux 3.13 lack this field. Their print format computes change_ownership as equality of the two
-    // types.
+    // Kernels before Linux 3.13 lack the field change_ownership. They print 1 if the two migrate types are equal.
     const std::uint64_t fallback = load_field(record, plan.fallback_migrate_type);
     const bool changed =
         plan.change_ownership.size != 0 ? load_field(record, plan.change_ownership) != 0 : fallback == migrate_type;
@@ -261,7 +263,7 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
 // mm_page_free_direct also follows each mm_pagevec_free, which was the only event of such a free before. The page is
 // not free yet when the second event follows, so it cannot be allocated in between.
 void RecordDecoder::mark_repeated_free(OldPageFree type, Event& event) {
-  constexpr std::uint64_t kLongestDelay = 1'000'000;  // nanoseconds between both events
+  constexpr std::uint64_t kLongestDelay = 1'000'000;  // maximum time between the two events, in nanoseconds
   FreedPage& last = freed_pages_[unsigned{event.cpu} << 8 | event.context];
   const bool is_repeated = type == OldPageFree::direct && last.type != OldPageFree::no &&
                            last.address == event.address && last.tid == event.tid && event.order == 0 &&
@@ -271,10 +273,10 @@ void RecordDecoder::mark_repeated_free(OldPageFree type, Event& event) {
     return;
   }
   event.kind = last.type == OldPageFree::batched ? EventKind::page_free_batched : EventKind::other;
-  last = {};  // a third event is another free
+  last = {};  // a third event would be another free
 }
 
-// Call durations are nanoseconds of the local clock, even if the trace has another clock.
+// Decodes a call. Its duration is in nanoseconds of the local clock, even if the trace has another clock.
 void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   CallEvent call = as_call(event);
   call.function = load_field(record, plan.address);
@@ -299,7 +301,7 @@ void RecordDecoder::decode_call(const Plan& plan, Bytes record, Event& event) {
   event = as_event(call);
 }
 
-// Returns the values that the recorder read in addition to registers.
+// Returns the values that the recorder read from memory.
 Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
   if (plan.values.size == 0) return {};
   const std::uint64_t where = load_field(record, plan.values);
@@ -321,7 +323,7 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  // Maximum number of records with values for one call; no recorded function needs so many.
+  // Limit for the records with values of one call. No call needs so many.
   constexpr std::size_t kMostOfACall = 256;
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.intervals.size();
@@ -344,8 +346,8 @@ void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, s
       read_values(probed_values_[values.plan->probed_values], values.record, order_, registers, to);
 }
 
-// Stores the arguments and values of a call. Reads arguments up to the end of the record, because the array may have no
-// size.
+// Stores the arguments and values of a call. Reads arguments up to the end of the record, because the format may not
+// state the size of the array.
 std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, unsigned cpu) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::array<std::uint64_t, kMostCallArguments> registers;
@@ -361,7 +363,8 @@ std::uint64_t RecordDecoder::keep_call_record(const Plan& plan, Bytes record, un
   return info_.calls.records->add(known, joined(values, order_));
 }
 
-// Reads the addresses of a stack. On old kernels, the address -1 ends a stack that is shorter than the array.
+// Reads the addresses of a stack. Old kernels write an array of fixed size, in which the address -1 ends a shorter
+// stack.
 void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   const unsigned word_bytes = info_.machine.word_bits / 8;
   std::uint64_t depth = std::min<std::uint64_t>((record.size() - plan.callers) / word_bytes, plan.most_depth);
@@ -371,8 +374,7 @@ void RecordDecoder::decode_stack(const Plan& plan, Bytes record, Event& event) {
   for (; count < depth; ++count) {
     addresses[count] = load_sized(record.data() + plan.callers + count * word_bytes, word_bytes, order_);
     if (addresses[count] == (word_bytes == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0})) break;
-    if (plan.is_user_stack && addresses[count] == 0)
-      break;  // the kernel writes the whole array, with zeros after the stack
+    if (plan.is_user_stack && addresses[count] == 0) break;  // the kernel fills the rest of the array with zeros
   }
   const auto found = std::span(addresses).first(count);
   if (!plan.is_user_stack) {

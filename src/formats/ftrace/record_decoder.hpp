@@ -40,10 +40,10 @@ class CallSiteTable {
 class CacheNameTable {
  public:
   explicit CacheNameTable(std::vector<std::string>& names);
-  CacheId id_of(std::string_view text);  // the text may contain a NUL, which ends the name
+  CacheId id_of(std::string_view text);  // a NUL in the text ends the name
 
  private:
-  // A text of 4 to 24 bytes as overlapping words. Comparison does not need to find the end of the text.
+  // A text of 4 to 24 bytes, stored as words that may overlap. Two such texts can be compared without a loop.
   struct Text {
     std::array<std::uint64_t, 3> words = {};
     std::size_t bytes = 0;
@@ -60,7 +60,7 @@ class CacheNameTable {
   std::vector<std::string>& names_;
   // Maps the hash of a name to its ID. If another name has this hash, the key is the next unused number.
   FlatMap<std::uint32_t> ids_;
-  std::array<Known, 64> recent_{};  // recently used names, indexed by some bits of the text
+  std::array<Known, 64> recent_{};  // recently used names; some bits of the text are the index
 };
 
 class RecordDecoder {
@@ -69,8 +69,8 @@ class RecordDecoder {
   // from print formats. Decoding adds IDs and findings to `info`, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
-  // True if such records can be decoded once per shape. Records of one shape differ only in time, task and address, and
-  // so do their events.
+  // True if it is enough to decode one record of each shape like this. Records of one shape, and their events, differ
+  // only in time, task and address.
   bool is_decoded_by_shape(Bytes record) const;
 
   // Returns the user stacks of decoded records.
@@ -79,8 +79,8 @@ class RecordDecoder {
   // Decodes a record and appends its event to the batch. If this fails, adds a finding with `file_offset`.
   void decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset, EventBatch& batch);
 
-  // Drops probed values whose call has not been read yet. Call this after unreadable records, because the call may have
-  // been among them.
+  // Drops probed values that wait for the event of their call. Call this after unreadable records, because they may
+  // have included that event.
   void forget_values(unsigned cpu) { pending_values_.erase(cpu); }
 
  private:
@@ -94,14 +94,14 @@ class RecordDecoder {
   void decode_objects(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;
-  // The values of a CPU's latest probe_values_N events. They are kept until the event of the call to which they belong.
+  // Records of probe_values_N events on a CPU, which wait for the event of the call to which they belong.
   struct PendingValues {
     const Plan* plan = nullptr;
     std::vector<std::uint8_t> record;
   };
   struct PendingCall {
     std::vector<PendingValues> values;
-    std::size_t losses = 0;  // number of losses in the trace when the first value was read
+    std::size_t losses = 0;  // number of known losses when the first of the values was read
   };
   // True if the values and the record are from the same call.
   bool is_same_call(const PendingValues& values, const Plan& plan, Bytes record) const;
@@ -116,17 +116,19 @@ class RecordDecoder {
 
   ByteOrder order_;
   TraceInfo& info_;
-  std::vector<Plan> plans_;                                     // by event ID
-  std::vector<std::vector<TaskNaming>> namings_ = {{}};         // for events that name tasks
-  std::vector<std::vector<ProbedValue>> probed_values_ = {{}};  // for calls recorded by kprobe events
-  std::unordered_map<unsigned, PendingCall> pending_values_;    // by CPU
+  std::vector<Plan> plans_;                              // by event ID
+  std::vector<std::vector<TaskNaming>> namings_ = {{}};  // for events that name tasks; see RecordPlan::namings
+  // For calls that kprobe events recorded; see RecordPlan::probed_values.
+  std::vector<std::vector<ProbedValue>> probed_values_ = {{}};
+  std::unordered_map<unsigned, PendingCall> pending_values_;  // by CPU
   struct FreedPage {
     OldPageFree type = OldPageFree::no;
     std::uint64_t address = 0;
     std::uint64_t time_ns = 0;
     std::int32_t tid = 0;
   };
-  std::unordered_map<unsigned, FreedPage> freed_pages_;  // the last old event of a free, by CPU and context
+  // By CPU and context: the last free that a later event may report again.
+  std::unordered_map<unsigned, FreedPage> freed_pages_;
   TaskCreation task_creation_;
   std::vector<LifeEvent> life_events_ = {{}};
   ThreadGroups thread_groups_;

@@ -58,7 +58,7 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"alloc_nolock", EventKind::kmalloc},
 };
 
-// The event names that start with these prefixes end with a number. The number depends on the values that the probe
+// Prefixes of the names of probe events, which end with a number that stands for the set of values that the probe
 // reads. In older recordings, probe_entry_N also contains the values.
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeValues = "probe_values_";
@@ -74,13 +74,13 @@ bool is_stack(const EventFormat& format) {
   return is_user_stack(format) || (format.system == "ftrace" && format.name == "kernel_stack");
 }
 
-// Finds fields, and raises plan.least_bytes so that a record of this size has all of them.
+// Finds fields of an event. Raises plan.least_bytes to the size of a record that has all fields found.
 class FieldFinder {
  public:
   FieldFinder(const EventFormat& format, RecordPlan& plan) : format_(format), plan_(plan) {}
 
-  // Returns the first of these fields that the event has. If `dynamic` is true, only fields with a __data_loc are
-  // found, otherwise only fields without one.
+  // Returns the first of these fields that the event has. If `dynamic` is true, finds only fields with a __data_loc,
+  // otherwise only fields without one.
   RecordField operator()(std::initializer_list<const char*> names, bool dynamic = false) const {
     for (const char* const name : names) {
       const FormatField* const field = format_.field(name);
@@ -97,7 +97,8 @@ class FieldFinder {
   RecordPlan& plan_;
 };
 
-// Finds the fields of an event for many objects: their number, and an array of the first addresses.
+// Finds the fields of an event that frees several objects: their number, and an array with the addresses of the first
+// ones.
 void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   plan.cache = find({"cache"});
   plan.count = find({"count"});
@@ -113,7 +114,7 @@ void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan
 void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   if (plan.kind == EventKind::kmalloc || plan.kind == EventKind::cache_alloc) {
     plan.bytes_requested = find({"bytes_req"});
-    // Probes do not know the size of the object.
+    // A probe does not record the size of the object, so the requested size is used.
     plan.bytes_allocated = format.system == "kmemtrace" ? plan.bytes_requested : find({"bytes_alloc"});
     plan.gfp_flags = find({"gfp_flags"});
     plan.node = find({"node"});
@@ -174,7 +175,7 @@ void plan_stack(const EventFormat& format, unsigned word_bytes, const FieldFinde
   if (plan.is_user_stack) plan.process = find({"tgid"});
   plan.callers = caller->offset;
   plan.least_bytes = std::max(plan.least_bytes, plan.callers);
-  // Without a size field (before Linux 3.1), the size of the array limits the depth.
+  // Before Linux 3.1 there is no field `size`, and the size of the array limits the depth.
   const bool fixed = plan.depth.size == 0 && caller->size != 0;
   plan.most_depth = fixed ? std::min(caller->size / word_bytes, kMostStackDepth) : kMostStackDepth;
 }
@@ -206,7 +207,7 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
   plan.described = true;
   plan.type = type;
   plan.kind = event_kind(format.system, format.name);
-  plan.least_bytes = 2;  // size of common_type
+  plan.least_bytes = 2;  // the size of common_type, which every record has
   const FieldFinder find(format, plan);
   plan.flags = find({"common_flags"});
   plan.pid = find({"common_pid"});
@@ -239,7 +240,8 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
     case EventKind::vmap_free: plan.address = find({"va_start"}); break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit:
-      // Skips events of a single system call, such as sys_enter_openat: one of its arguments may be named `id`, too.
+      // Events of a single system call, such as sys_enter_openat, have no number of the call. A field `id` would be an
+      // argument.
       if (format.system == "syscalls" && !syscall_of_event(format.name)->name.empty()) break;
       plan.address = find({"id"});
       if (plan.address.size == 0) plan.kind = EventKind::other;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kinds of events, and where the fields of an event type are in its records.
+// Determines the kind of an event type, and the offsets of its fields in records.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct RecordField {
   std::uint16_t offset = 0;
   std::uint8_t size = 0;  // bytes; 0 if the event has no such field
 };
-// Events of Linux 2.6.31 to 3.2 that may report one free of a page twice.
+// Events of Linux 2.6.31 to 3.2, of which two may report the same free of a page.
 enum class OldPageFree : std::uint8_t {
   no,
   direct,   // mm_page_free_direct
@@ -34,31 +34,31 @@ struct RecordPlan {
   bool described = false;
   EventKind kind = EventKind::other;
   EventTypeId type;
-  std::uint32_t least_bytes = 0;  // minimum size of a record with all fields below
+  std::uint32_t least_bytes = 0;  // size of the smallest record that has all fields below
   RecordField flags, pid;
   RecordField address;        // ptr, pfn or page, addr or va_start
   std::uint16_t namings = 0;  // index in the decoder's list of namings; 0: the event names no task
   bool creates_task = false;  // true for task_newtask: see formats/ftrace/task_creation.hpp
-  std::uint8_t life = 0;      // index in the decoder's list of life events; 0: not a life event
+  std::uint8_t life = 0;      // index in the decoder's list of life events; 0: the event is none of them
   bool is_stack = false;      // ftrace:kernel_stack or user_stack
   bool is_user_stack = false;
-  RecordField process;           // process of a user stack
+  RecordField process;           // ID of the process to which a user stack belongs
   std::uint32_t callers = 0;     // offset in bytes of the stack's return addresses
   std::uint32_t most_depth = 0;  // maximum number of return addresses
   RecordField depth;             // for a stack, the number of addresses; for a call, its depth
   RecordField call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
-  RecordField began, ended, return_value;  // for a call
+  RecordField began, ended, return_value;  // of a call: start, end and return value
   std::uint32_t arguments = 0;             // offset in bytes of the argument registers of a call
   std::uint32_t most_arguments = 0;        // maximum number of arguments
-  RecordField values;                      // values read from memory
+  RecordField values;                      // of a call: values that were read from memory
   std::uint16_t probed_values = 0;         // for values in separate records: index in the decoder's list; 0: none
   bool is_values = false;                  // kmemtrace:probe_values_N, written before the event of its call
-  RecordField frame;                       // the stack pointer
+  RecordField frame;                       // of a call: the stack pointer
   RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
   RecordField cache;                       // for bulk_free, the address of the struct kmem_cache, or 0
   RecordField count;                       // number of freed objects; its size is that of an address
-  std::uint32_t objects = 0;               // offset in bytes of the array of their addresses
-  std::uint32_t most_objects = 0;          // number of elements of the array; 0: the event has no array
+  std::uint32_t objects = 0;               // offset in bytes of the array with the addresses of the freed objects
+  std::uint32_t most_objects = 0;          // number of elements of that array; 0: the event has no array
   OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
 };

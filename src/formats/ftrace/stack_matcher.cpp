@@ -8,13 +8,13 @@ namespace kmt {
 
 namespace {
 
-// Maximum number of waiting events of one context. They are nested only if an event occurs while the kernel captures
-// the stack of another. If more events wait, they have no stacks.
+// Maximum number of events of one context that wait for their stacks. Several wait only if events occur while the
+// kernel captures the stack of an event. If more events wait, the trace has no stacks for them.
 constexpr std::size_t kMostNested = 4;
-// One event and one more for each kind of interrupt. This limit applies until the first stack is found, because most
-// traces have no stacks.
+// Number of events that are held back until the first stack of the trace is found: one event, and one for each kind of
+// interrupt. The number is small because most traces have no stacks.
 constexpr std::size_t kHeldWithoutStacks = 4;
-// Limit for interrupt events between an event and its stack, because these are kept and copied for every batch.
+// Maximum number of events that are held back while an event waits for its stack, because each batch copies them.
 constexpr std::size_t kMostHeld = 512;
 
 constexpr std::uint8_t kInterrupts = Context::kSoftIrq | Context::kHardIrq | Context::kNmi;
@@ -41,7 +41,7 @@ void set_stack(EventBatch& batch, std::size_t index, StackId stack) {
 }  // namespace
 
 void StackMatcher::match(EventBatch& batch) {
-  if (has_no_stacks()) {  // no stack has been found in the trace so far
+  if (has_no_stacks()) {  // the trace has had no stack so far
     if (!losses_.empty()) next_ = losses_.back();
     losses_.clear();
     return;
@@ -71,15 +71,15 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // These events already have a kernel stack and still wait for a user stack. Another event has come first, so these
-  // events have no user stack.
+  // Remove events that have a kernel stack and wait for a user stack. They have no user stack, because another event
+  // came first.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();
   for (auto other = waiting_.rbegin(); other != waiting_.rend() && interrupt_level(batch[*other]) == level; ++other)
     ++nested;
   if (nested > 0 && !same_context(batch[waiting_.back()], event)) {
-    // Another task is running now, so the events of the earlier task get no stacks.
+    // Another task runs now. Events of the earlier task get no stacks any more.
     waiting_.resize(waiting_.size() - nested);
   } else if (nested == kMostNested) {
     waiting_.erase(waiting_.end() - kMostNested);
@@ -140,7 +140,7 @@ bool StackedStream::read(EventBatch& batch) {
     if (!batch.empty()) return true;
     batch.swap(held_);
   }
-  ended_ = true;  // return the events that were held back
+  ended_ = true;  // this time, return the events that were held back
   return !batch.empty();
 }
 

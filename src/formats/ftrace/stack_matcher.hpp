@@ -18,12 +18,13 @@ namespace kmt {
 // Matches the events of one CPU with their stacks.
 class StackMatcher {
  public:
-  // `users` are the user stacks of the decoder.
+  // `users` is RecordDecoder::user_stacks() of the trace's decoder.
   StackMatcher(TraceInfo& info, UserStacks& users) : info_(info), users_(users) {}
 
-  // Continues after the last call. Events that may still get a stack stay in the batch for hold_back().
+  // Matches the events that were appended since the last call. Then call hold_back(), which removes events that may
+  // still get a stack.
   void match(EventBatch& batch);
-  // Marks a loss at the current position. A stack after the loss never belongs to an event before the loss.
+  // Marks a loss before the event with this index. A stack after the loss never belongs to an event before the loss.
   void lost_at(std::size_t index) { losses_.push_back(index); }
   // Moves events that still wait for their stacks from the end of the batch to `held`.
   void hold_back(EventBatch& batch, EventBatch& held);
@@ -38,7 +39,7 @@ class StackMatcher {
   TraceInfo& info_;
   UserStacks& users_;
   std::size_t next_ = 0;              // index of the first unmatched event
-  std::vector<std::size_t> waiting_;  // indices of events without a stack, in order; only a few
+  std::vector<std::size_t> waiting_;  // indices of events that wait for a stack, in order; never many
   std::vector<std::size_t> losses_;   // indices of the first events after losses
 };
 
@@ -49,7 +50,7 @@ class StackedStream : public CpuStream {
   bool read(EventBatch& batch) final;
 
  protected:
-  // Appends events, possibly none. Returns false at the end; do not call this function again then.
+  // Appends the next events to the batch; there may be none. Returns false at the end, and is then not called again.
   virtual bool append(EventBatch& batch) = 0;
   void lost_at(std::size_t index) { stacks_.lost_at(index); }
 

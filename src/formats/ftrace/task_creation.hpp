@@ -16,10 +16,10 @@ namespace kmt {
 
 // Field offsets of task_newtask.
 struct TaskCreation {
-  std::uint32_t parent = 0;  // 4 bytes, like pid
+  std::uint32_t parent = 0;  // offset in bytes; parent and pid have 4 bytes each
   std::uint32_t pid = 0;
   std::uint32_t clone_flags = 0;
-  std::uint32_t flags_bytes = 0;  // 4 or 8
+  std::uint32_t flags_bytes = 0;  // size of the field clone_flags: 4 or 8
 };
 
 // Returns the offsets if the format is task_newtask. Raises `least_bytes` to cover all fields.
