@@ -19,7 +19,7 @@ export async function wholeInvestigationCounts(page, checks) {
       .locator('.facts > div')
       .evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.innerText))),
   );
-  checks.equal(facts['Watched for'], '32.000 s', 'time of the investigation in the header');
+  checks.equal(facts['Watched for'], '32.0 s', 'time of the investigation in the header');
   if (!(await page.locator('#tab-overview').count())) return;
   checks.ok(facts['Recorded for']?.endsWith(' ms'), `time of the recording in the header: ${facts['Recorded for']}`);
   checks.equal(facts['Duration'], undefined, 'no other time in the header');

@@ -7,7 +7,7 @@ import { kDimensions, kDimensionTitles } from './data/filter';
 import { showHelp } from './help';
 import { tellingNames } from './data/names';
 import type { Page } from './state';
-import { bytes, clock, count, duration, printable } from './text';
+import { bytes, clock, count, duration, printable, span } from './text';
 import { switchTheme, theme } from './theme';
 import { anomaliesPage } from './views/anomalies';
 import { callsPage } from './views/calls';
@@ -75,10 +75,10 @@ function who(app: App): HTMLElement {
 
 function investigationFacts({ investigation }: PageDocument): (HTMLElement | null)[] {
   if (!investigation) return [];
-  const ns = investigation.seconds * 1e9;
+  const { seconds } = investigation;
   return [
     investigation.host ? fact('Host', printable(investigation.host)) : null,
-    fact('Watched for', ns > 0 ? duration(ns) : 'not known', ns),
+    fact('Watched for', seconds > 0 ? span(seconds) : 'not known', seconds),
   ];
 }
 

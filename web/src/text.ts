@@ -61,6 +61,11 @@ export function duration(value: number | null | undefined): string {
   return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
 }
 
+// Formats how long something was observed, like the text of an investigation.
+export function span(seconds: number): string {
+  return seconds < 120 ? `${seconds.toFixed(1)} s` : duration(seconds * 1e9);
+}
+
 // Formats a time of the trace's clock in seconds.
 export function clock(nanoseconds: number | null | undefined): string {
   if (nanoseconds === null || nanoseconds === undefined) return kUnknown;

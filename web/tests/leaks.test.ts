@@ -52,6 +52,7 @@ function leaksWith(...rows: LeakRow[]): Leaks {
     judged: rows.length,
     found: rows.some((one) => one.verdict === 'certain'),
     unclear: null,
+    cut_at_ns: null,
     start_ns: 0,
     bucket_ns: 1,
     verdicts: kVerdicts,

@@ -48,6 +48,11 @@ std::string size_text(double bytes, const TextStyle& style) {
 }
 std::string seconds_text(double seconds) { return humane_duration(whole(seconds * 1e9)); }
 
+// Returns how long something was observed. JSON and the page have tenths of a second too.
+std::string span_text(double seconds) {
+  return seconds < 120 ? fmt::format("{:.1f} s", seconds) : seconds_text(seconds);
+}
+
 std::string change_text(double bytes, const TextStyle& style) {
   return (bytes < 0 ? "-" : "+") + size_text(std::abs(bytes), style);
 }
@@ -173,7 +178,7 @@ std::string finding_text(std::size_t number, const GrowthFinding& finding, const
       "how fast",
       fmt::format(
           "{}; {} in {} objects in {}, {}{}", rate_text(finding), size_text(finding.bytes, style),
-          say_count(whole(finding.objects), style), seconds_text(finding.seconds),
+          say_count(whole(finding.objects), style), span_text(finding.seconds),
           finding.exact ? "all recorded" : "estimated from samples",
           unrecorded > 0 ? fmt::format("; and about {} in caches that were not recorded", say_growth(unrecorded)) : ""),
       style);
@@ -205,11 +210,12 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
         {{state.name == kUnaccounted ? "unaccounted memory" : ascii(state.shown_name()), size_text(state.first, style),
           size_text(state.last, style), change_text(state.last - state.first, style), rate > 0 ? say_growth(rate) : "-",
           state.explained_bytes_per_s > 0 && rate > 0 ? percent(state.explained_bytes_per_s, rate) : "-",
-          state.sure           ? "confirmed"
-          : state.is_recorders ? "memory for kmemtrace's recording"
-          : state.late         ? fmt::format("rises since about {:.0f} s", state.late->since_seconds)
-          : state.reclaimable  ? "reclaimable"
-                               : ""}});
+          state.sure                 ? "confirmed"
+          : state.is_recorders       ? "memory for kmemtrace's recording"
+          : state.is_slab_accounting ? "accounting data of slabs"
+          : state.late               ? fmt::format("rises since about {:.0f} s", state.late->since_seconds)
+          : state.reclaimable        ? "reclaimable"
+                                     : ""}});
   }
   if (table.rows.empty()) return {};
   std::string out = "\n" + heading("Growth in the kernel's own counters", style) + to_text(table, style) +
@@ -263,7 +269,7 @@ std::string recording_text(const InvestigationResult& result, const TextStyle& s
   for (const std::uint64_t size : result.narrowing.object_sizes) of.push_back(objects_name(size));
   for (const std::uint64_t order : result.narrowing.orders) of.push_back(pages_name(order) + " (kernel only)");
   if (result.narrowing.pages) of.emplace_back("pages (kernel only)");
-  std::string text = fmt::format("{} of {}", seconds_text(result.trace_seconds),
+  std::string text = fmt::format("{} of {}", span_text(result.trace_seconds),
                                  of.empty() ? "all events of the trace" : fmt::format("{}", fmt::join(of, ", ")));
   if (result.lost_events > 0) text += fmt::format("; {} events were lost", say_count(result.lost_events, style));
   return labelled("recorded", text, style);
@@ -332,7 +338,7 @@ std::string title_of(const InvestigationResult& result) {
   std::string of = result.kernel.empty() ? "" : ", Linux " + ascii(result.kernel);
   if (!result.machine.empty()) of += ' ' + ascii(result.machine);
   if (!result.host.empty()) of += " on " + ascii(result.host);
-  if (result.seconds > 0) of += ", watched for " + seconds_text(result.seconds);
+  if (result.seconds > 0) of += ", watched for " + span_text(result.seconds);
   if (result.start_unix_ns != 0) of += " from " + say_time(result.start_unix_ns);
   return "What grows in the kernel's memory" + of;
 }

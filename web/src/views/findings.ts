@@ -10,7 +10,7 @@ import type {
   InvestigationTrend,
   StateGrowth,
 } from '../data/document';
-import { bytes, count, duration, numberOf, percent, printable, signed } from '../text';
+import { bytes, count, duration, numberOf, percent, printable, signed, span } from '../text';
 import { css } from '../widgets/colors';
 import { empty, note, section } from '../widgets/controls';
 import { el } from '../widgets/dom';
@@ -32,8 +32,8 @@ function withMerged(name: string, others: string[]): string {
   return printable(`${name} (merged with ${others.slice(0, most).join(', ')}${more})`);
 }
 
-function rate(value: number): string {
-  return `${signed(value, bytes)}/s`;
+function rate(value: number | null): string {
+  return value === null ? '-' : `${signed(value, bytes)}/s`;
 }
 
 const kStates = 'finding-states';
@@ -188,7 +188,7 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
     lead(finding, at, found),
     growth &&
       note(
-        `${interval(finding, growth)}; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${duration(finding.seconds * 1e9)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}${unrecorded > 0 ? `; and about ${rate(unrecorded)} in caches that were not recorded` : ''}.`,
+        `${interval(finding, growth)}; ${bytes(finding.bytes)} in ${count(finding.objects)} objects in ${span(finding.seconds)}, ${finding.source === 'recording' ? 'all of them recorded' : 'estimated from samples'}${unrecorded > 0 ? `; and about ${rate(unrecorded)} in caches that were not recorded` : ''}.`,
       ),
     el('h3', { id: `finding-${at}-course`, tabindex: -1 }, 'Course'),
     plot({
@@ -217,6 +217,7 @@ function findingSection(finding: GrowthFinding, at: number, found: Investigation
 function howItGrows(state: StateGrowth): string {
   if (state.sure) return 'confirmed';
   if (state.of_the_recording) return 'of the recording';
+  if (state.slab_accounting) return 'accounting data of slabs';
   if (state.rises_since_s !== null) return `since ${Math.round(state.rises_since_s)} s`;
   return state.reclaimable ? 'reclaimable' : '';
 }
@@ -225,12 +226,11 @@ function shownName(state: StateGrowth): string {
   return state.name === 'unaccounted' ? 'unaccounted memory' : withMerged(state.kind ?? state.name, state.merged_with);
 }
 
-// Returns the rate of growth. If the value jumped at the end, the trend and the total change may have opposite signs.
-// Then this is the average rate, as in the text output.
-function rateOf(state: StateGrowth): number {
-  const trend = state.growth?.bytes_per_s ?? 0;
-  const change = state.last - state.first;
-  return trend * change > 0 ? trend : state.mean_bytes_per_s;
+// Returns the rate without jumps, or the only rate if there are few values. Null if the value changed in a jump, as in
+// the text output.
+function rateOf(state: StateGrowth): number | null {
+  const steady = state.growth?.bytes_per_s ?? state.mean_bytes_per_s;
+  return steady * (state.last - state.first) > 0 ? steady : null;
 }
 
 function states(found: Investigation): HTMLElement {
@@ -279,7 +279,7 @@ function states(found: Investigation): HTMLElement {
       },
       {
         key: 'rate',
-        title: 'Rate',
+        title: 'Steady rate',
         value: rateOf,
         text: (row) => rate(rateOf(row)),
       },
@@ -372,7 +372,7 @@ export function findingsPage(app: App): HTMLElement {
       'What grows',
       el('p', { class: 'lead', 'data-found': String(found.found) }, verdict(found)),
       note(
-        `Watched for ${duration(found.seconds * 1e9)}; judged: ${numberOf(found.judged, 'group')}, each with one task and one kernel entry point.`,
+        `Watched for ${span(found.seconds)}; judged: ${numberOf(found.judged, 'group')}, each with one task and one kernel entry point.`,
       ),
       !found.complete && note(`The investigation ended early: ${found.cut_short ?? ''}.`),
     ),
