@@ -38,6 +38,7 @@ KernelAccount::KernelAccount(const InvestigationEvidence& evidence)
   if (evidence.trace) mark_recorders(evidence.setup_begin_seconds, evidence.setup_end_seconds, growth_);
   for (const StateGrowth& state : growth_)
     if (state.late && state.late->sure) late_rises_[state.name] = *state.late;
+  mark_slab_accounting(evidence.states, growth_);
   if (!evidence.samples) return;
   for (const GrowthGroup& group : evidence.samples->groups) {
     sampled_bytes_[group.cache] += group.bytes;

@@ -96,8 +96,8 @@ std::vector<std::size_t> find_rose_most(const States& states) {
   constexpr std::size_t kMost = 3;
   std::vector<std::size_t> rises;
   for (std::size_t i = 0; i < states.size() && rises.size() < kMost; ++i)
-    if (const StateGrowth& state = states[i];
-        !state.reclaimable && !state.is_recorders && state.last - state.first >= kThresholds.least_rise)
+    if (const StateGrowth& state = states[i]; !state.reclaimable && !state.is_recorders && !state.is_slab_accounting &&
+                                              state.last - state.first >= kThresholds.least_rise)
       rises.push_back(i);
   return rises;
 }

@@ -205,10 +205,28 @@ void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateG
   }
 }
 
+void mark_slab_accounting(const std::vector<MemorySeries>& states, std::vector<StateGrowth>& grown) {
+  std::map<std::string, double> rises;
+  for (const MemorySeries& series : states)
+    if (series.source == MemorySource::slab_extensions && !series.points.empty())
+      rises[class_of(series.name)] += series.points.back().value - series.points.front().value;
+  for (StateGrowth& state : grown) {
+    const auto rise = rises.find(state.name);
+    if (rise == rises.end() || !state.kind.empty() || state.last <= state.first ||
+        rise->second < kThresholds.much_explained * (state.last - state.first))
+      continue;
+    state.is_slab_accounting = true;
+    state.sure = state.above = state.slow = false;
+    state.late.reset();
+    state.steps = 0;
+  }
+}
+
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states) {
   for (StateGrowth& state : states) {
     const auto at = static_cast<std::size_t>(std::max(seconds / state.step_seconds, 0.0));
-    if (state.reclaimable || follows_processes(state.name) || at + 1 >= state.values.size()) continue;
+    if (state.reclaimable || state.is_slab_accounting || follows_processes(state.name) || at + 1 >= state.values.size())
+      continue;
     const double before =
         *std::max_element(state.values.begin(), state.values.begin() + static_cast<std::ptrdiff_t>(at) + 1);
     state.rose_unfollowed =

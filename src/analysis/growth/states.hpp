@@ -40,6 +40,9 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
 // Marks memory that the kernel keeps for a recording: its rise occurred while the recording was set up, and no other
 // change was as large. The setup began and ended at these times, in seconds since the first value (both 0: unknown).
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states);
+// Marks kmalloc caches and SUnreclaim if at least half of their rise may be accounting data of slabs. The series of
+// these data are in `states`. Such a rise is not growth of its own: it follows the slabs.
+void mark_slab_accounting(const std::vector<MemorySeries>& states, std::vector<StateGrowth>& grown);
 // Marks states that rose strongly after this time, in seconds since the first value.
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 
 #include "analysis/series/memory_state.hpp"
 #include "base/proc_text.hpp"
+#include "trace/state/slab_extensions.hpp"
 #include "trace/state/slabinfo.hpp"
 
 namespace kmt {
@@ -65,6 +69,7 @@ struct Caches {
   std::unordered_map<std::string, std::size_t> index;
   std::vector<MemorySeries> objects;
   std::vector<MemorySeries> pages;
+  std::map<std::string, MemorySeries, std::less<>> extensions;  // by cache
 
   void add(const SlabInfo& cache, std::uint64_t time_ns, double page_size) {
     const auto [place, is_new] = index.try_emplace(cache.name, objects.size());
@@ -76,6 +81,23 @@ struct Caches {
     objects[place->second].points.push_back({time_ns, bytes});
     pages[place->second].points.push_back(
         {time_ns, static_cast<double>(cache.slabs * cache.pages_per_slab) * page_size});
+  }
+
+  void add_extensions(const std::vector<SlabInfo>& caches, std::uint64_t time_ns) {
+    const SlabExtensions found = slab_extensions(caches, [](const std::string&) { return true; });
+    for (const auto& [cache, bytes] : found.by_cache) add_extension(cache, time_ns, bytes);
+    if (found.least > 0) add_extension("SUnreclaim", time_ns, found.least);
+  }
+
+ private:
+  void add_extension(std::string_view name, std::uint64_t time_ns, std::uint64_t bytes) {
+    const auto place = extensions.find(name);
+    MemorySeries& series =
+        place != extensions.end()
+            ? place->second
+            : extensions.emplace(name, MemorySeries{MemorySource::slab_extensions, std::string(name), {}})
+                  .first->second;
+    series.points.push_back({time_ns, static_cast<double>(bytes)});
   }
 };
 
@@ -92,11 +114,14 @@ std::vector<MemorySeries> memory_series_of(const std::vector<StateSample>& sampl
   for (const std::string_view name : kVmstatCounters) add_if_any(rates_of(name, samples, page), all);
 
   Caches caches;
-  for (const StateSample& sample : samples)
-    for (const SlabInfo& cache : parse_slabinfo(text_of(sample, "slabinfo")).caches)
-      caches.add(cache, sample.ticks, page);
+  for (const StateSample& sample : samples) {
+    const std::vector<SlabInfo> listed = parse_slabinfo(text_of(sample, "slabinfo")).caches;
+    for (const SlabInfo& cache : listed) caches.add(cache, sample.ticks, page);
+    caches.add_extensions(listed, sample.ticks);
+  }
   std::move(caches.objects.begin(), caches.objects.end(), std::back_inserter(all));
   std::move(caches.pages.begin(), caches.pages.end(), std::back_inserter(all));
+  for (auto& [name, series] : caches.extensions) all.push_back(std::move(series));
   return all;
 }
 

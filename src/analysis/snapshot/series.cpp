@@ -10,6 +10,7 @@
 #include "analysis/series/trend.hpp"
 #include "analysis/snapshot/amounts.hpp"
 #include "results/series/thresholds.hpp"
+#include "trace/state/slab_extensions.hpp"
 
 namespace kmt {
 
@@ -44,11 +45,18 @@ bool is_all_reclaimable(SnapshotPart part, const std::string& name) {
          is_shrinkable({}, name.substr(name.rfind(' ') + 1));  // "FILE:LINE FUNCTION"
 }
 
-// Returns the reclaimable bytes of lines that contain both reclaimable and other memory.
+// Returns the reclaimable bytes of lines that contain both reclaimable and other memory. The accounting data of
+// reclaimable slabs are freed with these slabs.
 SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& amounts, const SnapshotResult& snapshot) {
   SnapshotAmounts reclaimable;
+  const auto is_reclaimable = [](const std::string& cache) { return is_shrinkable(cache, {}); };
+  if (part == SnapshotPart::slab_caches)
+    for (const auto& [cache, bytes] : slab_extensions(snapshot.memory.slabs, is_reclaimable).by_cache)
+      if (const auto amount = amounts.find(std::string(cache)); amount != amounts.end())
+        reclaimable[amount->first] = std::min(static_cast<std::int64_t>(bytes), amount->second);
   if (part == SnapshotPart::balance_sheet) {
-    const auto of_slab = static_cast<std::int64_t>(number_or_0(snapshot.memory.meminfo, "SReclaimable"));
+    const auto of_slab = static_cast<std::int64_t>(number_or_0(snapshot.memory.meminfo, "SReclaimable") +
+                                                   slab_extensions(snapshot.memory.slabs, is_reclaimable).least);
     for (const auto& [name, bytes] : amounts) {
       if (name == "slab" || name == "slab.in-use") reclaimable[name] = of_slab;
       if (name == "others.reclaimable") reclaimable[name] = bytes;

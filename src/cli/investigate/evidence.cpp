@@ -22,8 +22,9 @@ constexpr const char* kSchema = "kmemtrace.investigate-evidence/1";
 constexpr std::size_t kMostSteps = 256;
 constexpr double kShortestStep = 1e-6;  // seconds
 
-constexpr MemorySource kSources[] = {MemorySource::meminfo, MemorySource::vmstat, MemorySource::vmstat_rate,
-                                     MemorySource::slabinfo_objects, MemorySource::slabinfo_pages};
+constexpr MemorySource kSources[] = {MemorySource::meminfo,        MemorySource::vmstat,
+                                     MemorySource::vmstat_rate,    MemorySource::slabinfo_objects,
+                                     MemorySource::slabinfo_pages, MemorySource::slab_extensions};
 
 // The maximum values accepted from a file. They exceed the values of any machine, and are small enough that
 // calculations do not overflow.

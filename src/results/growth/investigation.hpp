@@ -127,6 +127,7 @@ struct StateGrowth {
   bool above = false;                    // grows faster than the threshold, perhaps by chance
   bool slow = false;                     // certainly grows, but slower than the threshold
   bool is_recorders = false;             // the kernel has allocated this memory for the recording of `investigate`
+  bool is_slab_accounting = false;       // at least half of the rise may be accounting data of other caches' slabs
   std::vector<std::string> merged_with;  // names of other caches that SLUB has merged with this cache
   std::size_t steps = 0;                 // number of steps, if it rises above the threshold only in steps
 

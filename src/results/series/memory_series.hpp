@@ -16,12 +16,15 @@ enum class MemorySource : std::uint8_t {
   vmstat_rate,       // bytes per second since the previous sample
   slabinfo_objects,  // bytes of a cache's objects in use; SLUB counts all objects of per-CPU slabs as used
   slabinfo_pages,    // bytes of a cache's slabs
+  // At most this many bytes of a kmalloc cache are accounting data of slabs (trace/state/slab_extensions.hpp). The name
+  // SUnreclaim stands for all kmalloc caches together.
+  slab_extensions,
 };
 
 // Returns the name that the source has in JSON.
 inline std::string_view id_of(MemorySource source) {
-  constexpr std::array<std::string_view, 5> kIds = {"meminfo", "vmstat", "vmstat-rate", "slabinfo-objects",
-                                                    "slabinfo-pages"};
+  constexpr std::array<std::string_view, 6> kIds = {"meminfo",          "vmstat",         "vmstat-rate",
+                                                    "slabinfo-objects", "slabinfo-pages", "slab-extensions"};
   return kIds[static_cast<std::size_t>(source)];
 }
 

@@ -53,8 +53,8 @@ void add_timeline(const Timeline& timeline, const TimelineResult& result, std::v
 }
 
 std::string_view name_of(MemorySource source) {
-  constexpr std::array<std::string_view, 5> kNames = {"meminfo", "vmstat", "vmstat", "slabinfo objects",
-                                                      "slabinfo pages"};
+  constexpr std::array<std::string_view, 6> kNames = {
+      "meminfo", "vmstat", "vmstat", "slabinfo objects", "slabinfo pages", "accounting data of slabs, at most,"};
   return kNames[static_cast<std::size_t>(source)];
 }
 

@@ -424,6 +424,7 @@ export interface StateGrowth {
   kind: string | null;
   merged_with: string[];
   of_the_recording: boolean; // caused by `investigate` itself
+  slab_accounting: boolean; // may be accounting data of other caches' slabs
   mean_bytes_per_s: number; // average from the first to the last value
   reclaimable: boolean;
   explained_bytes_per_s: number;

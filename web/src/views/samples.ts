@@ -18,6 +18,7 @@ const kSources: Record<string, string> = {
   'vmstat-rate': '/proc/vmstat, bytes per second',
   'slabinfo-objects': '/proc/slabinfo, objects',
   'slabinfo-pages': '/proc/slabinfo, pages',
+  'slab-extensions': 'accounting data of slabs, at most',
 };
 
 export function samples(app: App, timeline: Timeline): HTMLElement {

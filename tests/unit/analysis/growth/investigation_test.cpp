@@ -277,6 +277,26 @@ TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
   }
 }
 
+// Without samples of these data, only the number of slabs shows that a kmalloc cache grows with other caches.
+TEST(Investigation, AccountingDataOfSlabsIsNoGrowthOfItsOwn) {
+  for (const double share : {0.9, 0.3}) {
+    InvestigationEvidence evidence = evidence_with_noise(1);
+    for (const char* const name : {"kmalloc-192", "SUnreclaim"}) evidence.states.push_back(cache_series(name, steady));
+    evidence.states.back().source = MemorySource::meminfo;
+    for (const char* const name : {"kmalloc-192", "SUnreclaim"}) {
+      evidence.states.push_back(cache_series(name, [share](double seconds) { return share * steady(seconds); }));
+      evidence.states.back().source = MemorySource::slab_extensions;
+    }
+    const Judgement judgement = judge(evidence);
+    for (const char* const name : {"kmalloc-192", "SUnreclaim"}) {
+      const auto state = std::ranges::find(judgement.states, name, &StateGrowth::name);
+      ASSERT_NE(state, judgement.states.end());
+      EXPECT_EQ(state->is_slab_accounting, share > 0.5) << name;
+      EXPECT_EQ(state->sure, share < 0.5) << name;
+    }
+  }
+}
+
 TEST(Investigation, ExcludedGroupsAreNotJudged) {
   InvestigationEvidence evidence = evidence_with_noise(4);
   plant(evidence);

@@ -82,6 +82,18 @@ TEST(MemorySeries, SlabinfoGivesObjectsAndPagesOfEachCache) {
   EXPECT_EQ(points_of(all, MemorySource::slabinfo_pages, "a b"), (Points{{1, 4096}}));
 }
 
+TEST(MemorySeries, SlabinfoLimitsTheAccountingDataOfSlabs) {
+  const std::string header(kHeader);
+  const std::string kmalloc = "kmalloc-192 1 1 192 21 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  const auto all = memory_series_of(
+      {sample(1, "slabinfo", header + kmalloc + "dentry 42 42 192 21 1 : tunables 0 0 0 : slabdata 2 2 0\n"),
+       sample(2, "slabinfo", header + kmalloc + "dentry 63 63 192 21 1 : tunables 0 0 0 : slabdata 3 3 0\n")},
+      4096);
+  const Points limits = {{1, 3 * 192}, {2, 4 * 192}};
+  EXPECT_EQ(points_of(all, MemorySource::slab_extensions, "kmalloc-192"), limits);
+  EXPECT_EQ(points_of(all, MemorySource::slab_extensions, "SUnreclaim"), limits);
+}
+
 TEST(MemorySeries, DamagedSlabinfoLinesAreSkipped) {
   for (const std::string line :
        {"", "dentry", " : tunables  : slabdata ", "1 2 3 4 5 : tunables 0 0 0 : slabdata 1 1 0",

@@ -143,6 +143,27 @@ class SnapshotSeriesGrowth : public ::testing::Test {
   }
 };
 
+// Each slab of 21 dentries has a vector of 168 bytes in the unreclaimable kmalloc-192.
+TEST_F(SnapshotSeriesGrowth, OfTheAccountingDataOfDentriesIsUncertain) {
+  for (const std::string cache : {"dentry", "filp"}) {
+    SnapshotSeriesAnalysis analysis;
+    for (unsigned i = 0; i < 40; ++i) {
+      const unsigned slabs = 100'000 + 1000 * i;
+      StateSample sample;
+      sample.texts.emplace_back("meminfo", meminfo(4 * slabs + slabs / 5));
+      sample.texts.emplace_back(
+          "slabinfo",
+          kSlabHeader +
+              fmt::format("{0} {1} {1} 192 21 1 : tunables 0 0 0 : slabdata {2} {2} 0\n", cache, 21 * slabs, slabs) +
+              fmt::format("kmalloc-192 {0} {0} 192 21 1 : tunables 0 0 0 : slabdata {1} {1} 0\n", slabs, slabs / 21));
+      analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+    }
+    const SnapshotSeries found = analysis.finish(kThresholds.usual_bytes_per_s);
+    EXPECT_EQ(row(found, SnapshotPart::slab_caches, "kmalloc-192")->verdict,
+              cache == "dentry" ? LeakVerdict::uncertain : LeakVerdict::certain);
+  }
+}
+
 // The memory grows as steadily as a leak, but is reclaimable.
 TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   SnapshotSeriesAnalysis analysis;

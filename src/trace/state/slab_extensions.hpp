@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Accounting data of slabs: one struct slabobj_ext for each object (mm/slab.h of Linux 6.18). The vector of a slab is an
+// unreclaimable kmalloc object, even if the slab is reclaimable (alloc_slab_obj_exts() in mm/slub.c of Linux 6.18,
+// memcg_alloc_page_obj_cgroups() since Linux 5.9). So kmalloc caches grow with other caches.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/state/kernel_memory.hpp"
+
+namespace kmt {
+
+// A struct slabobj_ext has 8 bytes, and 16 bytes in kernels with CONFIG_MEM_ALLOC_PROFILING. slabinfo does not show
+// which size is true, and slabs without accounted objects have no such data.
+struct SlabExtensions {
+  // Upper limits of the bytes that are accounting data. Each name points to a kmalloc cache in slabinfo.
+  std::map<std::string_view, std::uint64_t> by_cache;
+  std::uint64_t least = 0;  // bytes in all caches together, with 8 bytes for each object
+};
+
+// Finds the accounting data of the slabs of those caches for which `counts` is true. The result points into `caches`.
+SlabExtensions slab_extensions(const std::vector<SlabInfo>& caches,
+                               const std::function<bool(const std::string&)>& counts);
+
+}  // namespace kmt
