@@ -17,11 +17,11 @@ namespace kmt {
 
 namespace {
 
-// No kernel allocates pages of a larger order. A larger order means that the text is damaged.
+// The largest plausible page order. If the text has a larger order, it is damaged.
 constexpr std::uint64_t kMostOrder = 40;
 
-// Returns the first frame that is neither an allocator nor a helper that allocates for its caller. If there is none,
-// returns the first frame.
+// Returns the frame that stands for a stack: the first one that is neither an allocator nor a helper that allocates for
+// its caller. If all frames are, returns the first frame.
 std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   static const WrapperList wrappers = WrapperList::built_in();
   const auto caller = wrappers.caller(stack);
@@ -33,8 +33,8 @@ class ByStack {
  public:
   explicit ByStack(std::vector<AllocationSite>& sites) : sites_(sites) {}
 
-  // Adds objects that were allocated by one stack. `who` is the allocating process, such as "make (pid 12)". It is
-  // empty if unknown.
+  // Adds objects that were allocated by one stack. `who` is the allocating process, such as "make (pid 12)", or empty
+  // if the process is unknown.
   void add(const std::vector<std::string_view>& stack, std::uint64_t count, std::uint64_t bytes,
            const std::string& who = {}) {
     std::string key;
@@ -123,8 +123,8 @@ std::string_view frame_in(std::string_view line) {
 
 }  // namespace
 
-// Parses lines such as "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0". The lines after such
-// a line are the frames of its stack. Caches without slub_debug=U have the text "No data".
+// Parses lines such as "     25 do_one+0x12/0x40 [module] waste=400/16 age=1/2/3 pid=1-2 cpus=0". The frames of the
+// stack are in the lines after it. Caches without slub_debug=U have the text "No data".
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory) {
   AllocationSite* site = nullptr;
@@ -158,8 +158,8 @@ void parse_slab_traces(std::string_view text, std::string_view source, std::vect
   });
 }
 
-// Parses page_owner. A record has the lines "Page allocated via order 2, mask …" and "PFN …". The frames of the stack
-// follow, indented.
+// Parses page_owner. A record has the lines "Page allocated via order 2, mask …" and "PFN …". The next lines are the
+// frames of the stack, which are indented.
 void parse_page_owner(std::string_view text, KernelMemory& memory) {
   ByStack sites(memory.page_owners);
   each_record(text, [&](const std::vector<std::string_view>& lines) {

@@ -22,7 +22,7 @@ struct Amount {
   bool has_unit = false;
 };
 
-// How a text was changed.
+// How programs have changed the text. The default values are those of an unchanged text.
 struct Format {
   double unit = 1024;        // K, M and G are powers of this number
   bool calls_first = false;  // true: the number of calls is before the size
@@ -81,7 +81,7 @@ bool is_place(std::string_view word) {
          whole_number(word.substr(colon + 1)).has_value();
 }
 
-// True for empty lines and for the two header lines "allocinfo - version: 1.0" and "# <size> <calls> <tag info>".
+// True for an empty line, and for the two header lines "allocinfo - version: 1.0" and "# <size> <calls> <tag info>".
 // `column -t` may have changed their blanks.
 bool is_header(std::string_view line) {
   Words words(line);
@@ -101,7 +101,8 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   std::string function;
   std::array<std::optional<Amount>, 2> numbers;  // bytes and calls
   std::size_t count = 0;
-  bool has_more = false;  // a third number before the place: the text has another column, such as that of `cat -n`
+  // true: there is a third number before the place, because the text has another column, such as that of `cat -n`
+  bool has_more = false;
   for (Words words(line); !words.empty();) {
     const std::string_view word = words.next();
     const auto amount = count < numbers.size() ? amount_of(word, format) : std::nullopt;
@@ -118,7 +119,8 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
       site.of = word.substr(1, word.size() - 2);
     } else if (word != "|") {
       has_more = has_more || (site.name.empty() && amount_of(word, format).has_value());
-      site.approximate = site.approximate || word == "accurate:no";  // the kernel could not count all allocations
+      // "accurate:no" means that the kernel could not count all allocations
+      site.approximate = site.approximate || word == "accurate:no";
       site.others.append(site.others.empty() ? "" : " ").append(word);
     }
   }
@@ -133,7 +135,7 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   return site;
 }
 
-// True if each line starts with its number, and has all other columns as well.
+// True if each line starts with its line number, followed by all other columns.
 bool is_numbered(std::string_view text) {
   constexpr std::size_t kFewest = 2;
   std::size_t lines = 0;
@@ -145,7 +147,8 @@ bool is_numbered(std::string_view text) {
     if (trim(line).empty() || !is_each) return;
     const std::size_t length = length_of_number(line);
     const auto number = leading_number(trim(line.substr(0, length)));
-    const bool may_skip = length != 0 && line[length - 1] == ':';  // `grep` leaves out lines
+    // `grep -n` writes ":" after the number, and its output may lack lines
+    const bool may_skip = length != 0 && line[length - 1] == ':';
     is_each = number && (lines == 0 || (may_skip ? *number > last : *number == last + 1));
     last = number.value_or(0);
     ++lines;
@@ -163,7 +166,8 @@ bool has_ambiguous_unit(std::string_view word) {
   return unit + 1 == word.size() || word.substr(unit + 1) == "B";
 }
 
-// Finds out the format from all lines. An allocation has at least one byte, so the larger numbers are sizes.
+// Determines the format from all lines. An allocation has at least one byte, so the column with the larger numbers has
+// the sizes.
 Format format_of(std::string_view text) {
   Format format;
   format.numbered = is_numbered(text);

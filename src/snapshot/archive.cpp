@@ -18,7 +18,8 @@ namespace {
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
-// liblzma and zstd report the end of the data as an error of their own.
+// Returns why the archive cannot be read. liblzma and zstd report a premature end of the data with error texts of their
+// own.
 std::string reason_of(archive* reader) {
   const char* const reason = archive_error_string(reader);
   if (reason == nullptr) return "it is damaged";
@@ -34,8 +35,8 @@ Error unreadable(archive* reader, const std::string& path) {
       .at({path, {}, {}});
 }
 
-// Enables only the formats and compressions that libarchive decodes in this process. For others, libarchive would start
-// an external program.
+// Enables only the formats and compressions that libarchive decodes in this process. For other formats, libarchive
+// would start an external program.
 Archive open_archive(const std::string& path, Bytes bytes) {
   Archive reader(archive_read_new(), archive_read_free);
   if (!reader) throw Error("Not enough memory to read the archive").at({path, {}, {}});
@@ -56,7 +57,7 @@ Archive open_archive(const std::string& path, Bytes bytes) {
 }
 
 // Counts the unpacked members and bytes, and throws Error if they exceed a limit. A zip archive compresses each member
-// separately. So the members may have more bytes than libarchive counts for the unpacked archive.
+// separately. So the members together may have more bytes than libarchive counts for the unpacked archive.
 class UnpackedBytes {
  public:
   UnpackedBytes(archive* reader, const std::string& path, const ArchiveLimits& limits)
@@ -102,14 +103,16 @@ bool read_member(archive* reader, std::size_t most, UnpackedBytes& unpacked, std
   }
 }
 
-// Skips the rest of the current member, and counts its bytes. libarchive itself would unpack any number of bytes.
+// Skips the rest of the current member, and counts its bytes. If libarchive skipped the member itself, it would unpack
+// any number of bytes without a check.
 void skip_member(archive* reader, UnpackedBytes& unpacked) {
   const void* piece = nullptr;
   std::size_t size = 0;
   la_int64_t offset = 0;
   for (;;) {
     const int status = archive_read_data_block(reader, &piece, &size, &offset);
-    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return;  // after damage, there is no next header
+    // the member is damaged; reading the next header then fails
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return;
     unpacked.add(size);
   }
 }

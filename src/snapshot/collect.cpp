@@ -35,18 +35,18 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// All texts must fit into one chunk of a .kmt file.
+// Maximum size of all texts together, which must fit into one chunk of a .kmt file.
 constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
 constexpr std::size_t kMostOfAnAttribute = 4096;
 constexpr std::size_t kMostOfANumber = 64;
 constexpr std::size_t kMostFiles = 100'000;   // maximum number of files in the folder of a source
 constexpr std::size_t kMostDepth = 64;        // maximum nesting depth of cgroups
-constexpr std::chrono::seconds kMostTime(3);  // per source
+constexpr std::chrono::seconds kMostTime(3);  // maximum time to read one source
 
-// These files of /sys/kernel/slab/CACHE are not read. Some only start an action when they are written. Some show
-// settings of the cache, which do not describe its memory. alloc_calls and free_calls are read as the sources
-// alloc_traces and free_traces.
+// Files of /sys/kernel/slab/CACHE that are not read. Some of them only start an action when they are written. Others
+// show settings of the cache, which do not describe its memory. alloc_calls and free_calls are read elsewhere, as the
+// sources alloc_traces and free_traces.
 constexpr std::string_view kNoAttributes[] = {
     "validate",        "shrink",       "alloc_calls",    "free_calls",    "trace",
     "sanity_checks",   "poison",       "red_zone",       "failslab",      "skip_kfence",
@@ -73,8 +73,8 @@ struct Limits {
   Clock::time_point until;
 };
 
-// Reads a regular file, such as all files of procfs, sysfs and debugfs. Refuses pipes and other files, because reading
-// them could block forever.
+// Reads a regular file. All files of procfs, sysfs and debugfs are regular files. Refuses pipes and other special
+// files, because reading them could block forever.
 Reading read_some(const std::string& path, const Limits& limits) {
   Reading reading;
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -105,7 +105,7 @@ Reading read_some(const std::string& path, const Limits& limits) {
   return reading;
 }
 
-// True if a limit is reached, so that reading the source must end. Then stores the reason in `all`.
+// Returns true if a limit is reached and reading of the source must end. In that case, stores the reason in `all`.
 bool has_enough(Reading& all, const Limits& limits, std::size_t files = 0) {
   if (all.text.size() >= limits.bytes)
     all.cut = kTooLarge;
@@ -141,14 +141,14 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
     }
   }
-  // If no file could be read, the source is missing. Symlinks of merged caches are not enough, because they contain no
-  // numbers.
+  // If no file could be read, the source is missing. Symlinks of merged caches do not count as files, because they
+  // contain no numbers.
   if (all.read == 0) all.error = all.refused > 0 || fs::exists(folder) ? EACCES : ENOENT;
   return all;
 }
 
 // Reads one file of each cache. Since Linux 5.16, `folder` is /sys/kernel/debug/slab, and `name` is alloc_traces or
-// free_traces. Before, `folder` is /sys/kernel/slab, and `name` is alloc_calls or free_calls.
+// free_traces. Before Linux 5.16, `folder` is /sys/kernel/slab, and `name` is alloc_calls or free_calls.
 Reading read_traces(const std::string& folder, std::string_view name, const Limits& limits) {
   Reading all;
   all.error = ENOENT;
@@ -203,8 +203,8 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   return all;
 }
 
-// Returns the mount point of the cgroups that account for memory: the v1 memory controller, otherwise v2. Empty if
-// there is none.
+// Returns the mount point of the cgroups that account for memory. This is the v1 memory controller if it is mounted,
+// otherwise v2. Empty if neither is mounted.
 std::string cgroup_root() {
   std::string root;
   for (const Mount& mount : own_mounts()) {
@@ -265,7 +265,7 @@ Reading read_older(const SnapshotSource& source, const std::string& root, const 
   if (source.kind != SourceKind::slab_traces) return {.error = ENOENT};
   const std::string_view name = source.name == "alloc_traces" ? "alloc_calls" : "free_calls";
   Reading reading = read_traces(root + "/sys/kernel/slab", name, limits);
-  // These files exist for every cache. For a cache without slub_debug=U, the content is "No data".
+  // On older kernels these files exist for every cache. For a cache without slub_debug=U, they contain "No data".
   if (reading.text.find("No data") != std::string::npos && reading.text.find("age=") == std::string::npos)
     reading = {.error = ENOENT};
   return reading;
@@ -374,7 +374,7 @@ Absence why_absent(const SnapshotSource& source, int error) {
   return {fmt::format("cannot be read: {}", std::generic_category().message(error)), how};
 }
 
-// Returns an errno value, or 0.
+// Reads a source of the running kernel. Returns 0, or the errno value of the failure.
 int take_live(const SnapshotSource& source, Collector& collector) {
   if (source.name == "page_owner")
     if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0) {
@@ -388,7 +388,7 @@ int take_live(const SnapshotSource& source, Collector& collector) {
   return error;
 }
 
-// These sources do not describe the objects of a trace, and can be large.
+// Sources that are not read while recording. They do not describe the objects of a trace, and can be large.
 constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak"};
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {

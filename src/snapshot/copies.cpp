@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOfACopy = 16u << 20;
-constexpr std::size_t kMostOfALog = 256u << 20;  // unpacked
+constexpr std::size_t kMostOfALog = 256u << 20;  // maximum number of bytes of a log, after decompression
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
 
@@ -43,7 +43,7 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 bool is_log(std::string_view path) {
   constexpr std::array<std::string_view, 7> kStarts = {"dmesg",  "vmcore-dmesg", "journal", "messages",
                                                        "syslog", "kern.log",     "console"};
-  // Names such as "node-1_logs_kubelet" by must-gather.
+  // Parts of names that must-gather uses, such as "node-1_logs_kubelet".
   constexpr std::array<std::string_view, 3> kParts = {"_logs_", "_dmesg", "_journal"};
   const std::string_view name = file_name(path);
   if (name.ends_with(".journal")) return false;  // a binary file of journald, which is not parsed
@@ -118,7 +118,7 @@ bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
   return !differ(a.host, b.host) && !differ(a.release, b.release) && a.page_size == b.page_size && many <= few * kMuch;
 }
 
-// True if two reports are copies of one. Two different reports never have the same numbers.
+// True if both are copies of the same report. Two different reports never have the same numbers.
 bool is_same_report(const OomReport& a, const OomReport& b) {
   const auto differ = [](const auto& one, const auto& other) { return one && other && *one != *other; };
   const bool is_of_another = !a.host.empty() && !b.host.empty() && a.host != b.host;
@@ -133,7 +133,8 @@ bool is_same_report(const OomReport& a, const OomReport& b) {
   return a.kill.victim_pid == b.kill.victim_pid && numbers_of(a) == numbers_of(b);
 }
 
-// Reports that are not usable are used only if a log has no other ones.
+// True if the report has its first lines and shows the total of memory. Other reports are used only if the log has no
+// usable report.
 bool is_usable(const OomReport& report) { return !report.starts_late && total_bytes_of(report).value_or(0) != 0; }
 
 LogReports log_reports(std::string_view text) {
@@ -155,8 +156,8 @@ LogReports log_reports(std::string_view text) {
       (is_usable(report) ? log.usable : log.unusable).push_back(std::move(report));
   }
   if (log.usable.empty()) return log;
-  // Keep only the reports of the last boot. Each boot starts the clock anew, so times of different boots cannot be
-  // compared. The memory of different boots or machines cannot be compared, either.
+  // Keep only the reports of the last boot. Times of different boots cannot be compared, because each boot starts the
+  // clock at 0. The memory of different boots or machines cannot be compared either.
   OomReport last = std::move(log.usable.back());
   log.usable.pop_back();
   log.earlier = std::erase_if(log.usable, [&](const OomReport& report) { return report.boot != last.boot; });
@@ -277,7 +278,7 @@ class Finder {
   void take_reports(Copies& copies) {
     LogReports& log = log_reports_;
     copies.last_is_unusable = log.last_is_unusable();
-    // If no report is whole, a part of the sheet is better than none.
+    // If no report is complete, a part of the balance sheet is better than none.
     if (log.usable.empty() && !log.unusable.empty()) {
       const auto has_free = [](const OomReport& report) { return report.totals.contains("free"); };
       auto best = std::find_if(log.unusable.rbegin(), log.unusable.rend(), has_free);
@@ -329,7 +330,7 @@ std::string text_of_file(const std::string& path, std::size_t most) {
   return std::string(as_text(file.bytes()).substr(0, most));
 }
 
-// Reads a log of a folder. Old logs are often compressed.
+// Reads a log in a folder. The log may be compressed, as old logs often are.
 void take_log_file(const std::string& path, const std::string& whole, Finder& finder) {
   const MappedFile file(whole);
   if (is_gzip(file.bytes()))
@@ -338,7 +339,7 @@ void take_log_file(const std::string& path, const std::string& whole, Finder& fi
     finder.take_log(path, as_text(file.bytes()));
 }
 
-// Reads archives. Support tools also put archives and compressed logs into an archive.
+// Reads an archive, and also the archives and compressed logs in it, which support tools often include.
 class ArchiveReader {
  public:
   explicit ArchiveReader(Finder& finder) : finder_(finder) {}
@@ -361,7 +362,8 @@ class ArchiveReader {
   static bool wants(std::string_view path) { return Finder::wants(path) || is_archive_name(path); }
 
   // Reads the members of an archive. `prefix` is the path of the archive in the outer one, with "/" at its end. If a
-  // compressed log is cut off, reads what was written before. Returns why the archive could be read only partly.
+  // compressed log is cut off, reads the part before the cut. If the archive could be read only partly, returns the
+  // reason.
   std::string read(const std::string& path, const std::string& prefix, Bytes bytes, unsigned depth) {
     constexpr std::size_t kMostOfAnInner = std::size_t{1} << 30;
     ArchiveLimits limits;

@@ -23,7 +23,8 @@ bool take_digits(std::string_view& text) {
   return end != 0;
 }
 
-// True for the rest of an amount: "34", "34kB", "kB", and "B" after "k".
+// True if `rest` can be the rest of an amount whose start is `word`. A rest is "34", "34kB" or "kB", or "B" if the word
+// ends with "k".
 bool is_rest_of_amount(std::string_view word, std::string_view rest) {
   if (word.ends_with('k')) return rest == "B";
   if (!is_digit(word.back())) return false;
@@ -41,7 +42,7 @@ bool is_counter(std::string_view word) {
   return has_name && take_digits(value) && (value.empty() || value == "k");
 }
 
-// True for the rest of a block such as "3*64kB". The line ends with "3", "3*", "3*6" or "3*64k".
+// True if `rest` completes a block such as "3*64kB", whose start `word` is "3", "3*", "3*6" or "3*64k".
 bool is_rest_of_block(std::string_view word, std::string_view rest) {
   std::string_view left = word;
   if (!take_digits(left)) return false;

@@ -26,8 +26,8 @@ std::size_t length_of_html_break(std::string_view text) {
   return end != text.npos && text[end] == '>' ? end + 1 : 0;
 }
 
-// Replaces escaped line breaks, as written by rsyslog ("#012"), dmesg ("\x0a"), JSON and HTML, and non-breaking blanks.
-// Removes control characters.
+// Copies a line to `out`. Replaces non-breaking blanks and escaped line breaks. rsyslog writes a line break as "#012",
+// dmesg as "\x0a", and JSON and HTML have other forms. Removes control characters.
 void clean(std::string_view line, std::string& out) {
   constexpr std::string_view kBreaks[] = {"#012", "\\x0a", "\\r\\n", "\\n"};
   out.clear();
@@ -54,7 +54,7 @@ void clean(std::string_view line, std::string& out) {
   }
 }
 
-// True if the kernel starts a line of a report like this.
+// True if the text starts like a line of a report by the kernel.
 bool begins_like_a_line(std::string_view text) {
   constexpr std::string_view kStarts[] = {
       "[",          "Node ",       "CPU ",       "Mem-Info",       "lowmem_reserve",
@@ -66,14 +66,14 @@ bool begins_like_a_line(std::string_view text) {
 }
 
 // Passes messages to `take`. Joins the parts of lines that a mail program wrapped between words, or that a terminal
-// split at its width. If only the first part has a time, the next line is such a part.
+// split at its width. After a message with a time, a line without a time may be such a part.
 class Joiner {
  public:
   Joiner(const std::function<void(const LogMessage&)>& take, std::size_t page_width)
       : take_(take), page_width_(page_width) {}
 
-  // Adds a message. `line` is the line of the message, with its prefix. It is empty if the message cannot be a part of
-  // another one.
+  // Adds a message. `line` is the line of the message, with its prefix. `line` is empty if the message cannot be a part
+  // of another message.
   void add(LogMessage message, std::string_view line) {
     constexpr std::size_t kMost = 1 << 16;  // maximum length of a joined message, in bytes
     const bool has_time = message.boot_ns || message.wall_ns;
@@ -100,7 +100,8 @@ class Joiner {
     }
     had_time_ = has_time;
     text_ = message.text;
-    caller_ = std::string(message.caller);  // `message` may refer to the old one
+    // The copy is necessary, because `message.caller` may be a view of caller_.
+    caller_ = std::string(message.caller);
     host_ = std::string(message.host);
     held_ = message;
     is_held_ = true;
@@ -136,7 +137,8 @@ class Joiner {
   bool is_held_ = false;
 };
 
-// Returns the lines from the start of the first report to the end of the last one. Other text may have longer lines.
+// Returns the lines from the start of the first report to the end of the last one. Text outside this part may have
+// longer lines, which would disturb the search for the width.
 std::string_view part_with_reports(std::string_view log) {
   const auto of = [](std::size_t a, std::size_t b) { return std::min(a, b); };
   const std::size_t first = of(of(log.find("invoked oom-killer"), log.find("Mem-Info:")), log.find("Mem-info:"));
@@ -148,7 +150,7 @@ std::string_view part_with_reports(std::string_view log) {
   return log.substr(begin, log.find('\n', last) - begin);
 }
 
-// Lengths of the lines of a log that may have been split or wrapped.
+// Counts the lengths of lines, for a log whose lines may have been split or wrapped.
 struct LineLengths {
   std::map<std::size_t, std::size_t> counts;  // key: length
 
@@ -157,8 +159,8 @@ struct LineLengths {
     for (auto at = counts.lower_bound(least); at != counts.end() && at->first <= most; ++at) sum += at->second;
     return sum;
   }
-  // Returns the greatest length if three quarters of the long lines have it. A mail program that wraps lines between
-  // words leaves lines of many lengths.
+  // Returns the greatest length if three quarters of the lines that are not shorter than `shortest` have nearly this
+  // length. A mail program that wraps lines between words leaves lines of many lengths.
   std::size_t width(std::size_t shortest) const {
     constexpr std::size_t kFewest = 3;
     constexpr std::size_t kNarrowest = 60;
@@ -171,13 +173,13 @@ struct LineLengths {
   }
 };
 
-// Returns the width of a terminal or page that split longer lines, also in the middle of words. Returns 0 if the log
+// Returns the width at which a terminal or page split longer lines, even in the middle of words. Returns 0 if the log
 // has no such lines.
 std::size_t width_of_page(std::string_view log) {
   constexpr std::size_t kLookAt = 1 << 20;
   constexpr std::size_t kShortest = 55;
-  constexpr std::size_t kRagged = 12;  // a wrapped line is shorter than the width by up to this number of characters,
-                                       // because words stay whole
+  // A line that was wrapped between words may be shorter than the width by up to this number of characters.
+  constexpr std::size_t kRagged = 12;
   LineLengths all;
   LineLengths split;  // lengths of lines with a time that precede a line without a time
   std::size_t last = 0;
@@ -239,7 +241,7 @@ class LogReader {
         take_json_string(line, value) || csv_.take(line, value, fields_) || take_json(line, value, fields_);
     if (is_field) line = value;
     const bool is_whole = std::exchange(is_whole_, false) || is_field || take_export(line, fields_);
-    if (is_whole && line.empty()) return;  // another field of the record
+    if (is_whole && line.empty()) return;  // the line had another field of the record, and no text
     const bool is_clean = line.find_first_of(std::string_view("\r\x1b#\\\xc2\0", 6)) == std::string_view::npos &&
                           line.find("<br") == line.npos && line.find("<BR") == line.npos;
     if (!is_clean) {

@@ -25,8 +25,9 @@ bool is_caller(std::string_view word) {
   return word.size() > 1 && (word.front() == 'T' || word.front() == 'C') && is_digit(word[1]);
 }
 
-// Removes the CPU or task that kernels of vendors add after the time. Samsung: "[0:  comm:  123]", also after a letter.
-// MediaTek: "(0)[123:comm]". Huawei: "[pid:123,cpu4,comm]". The CPU may change between two lines of one report.
+// Removes the CPU or task that the kernels of some phone vendors add after the time. Samsung's form is "[0:  comm:
+// 123]", which may follow a letter. MediaTek's form is "(0)[123:comm]", and Huawei's is "[pid:123,cpu4,comm]". The CPU
+// may change between two lines of one report.
 bool take_vendors_caller(std::string_view& text, PrefixedLine& line) {
   std::string_view left = text;
   if (left.starts_with('-')) left.remove_prefix(1);
@@ -116,8 +117,8 @@ bool take_time_inside(std::string_view inside, PrefixedLine& line) {
   return true;
 }
 
-// Removes a time or a caller in brackets from the front. The numbers of tasks in brackets, as in "[  123]", are part of
-// the message.
+// Removes a time or a caller in brackets from the front. A number alone in brackets, as in "[  123]", is the number of
+// a task and part of the message, so it stays.
 bool take_brackets(std::string_view& text, PrefixedLine& line) {
   const std::size_t end = text.find(']');
   if (!text.starts_with('[') || end == std::string_view::npos) return false;
@@ -127,7 +128,7 @@ bool take_brackets(std::string_view& text, PrefixedLine& line) {
   else if (!take_time_inside(inside, line))
     return false;
   text.remove_prefix(end + 1);
-  // "[2]" immediately after the time: the CPU
+  // "[2]" immediately after the time is the number of the CPU
   const std::size_t cpu_end = text.substr(0, 5).find(']');
   if (text.starts_with('[') && cpu_end != text.npos && whole_number(text.substr(1, cpu_end - 1)))
     text.remove_prefix(cpu_end + 1);
@@ -245,7 +246,7 @@ bool take_host(std::string_view& text, LogMessage& message) {
 // Removes everything before "[  123.456789]", which may be after a prefix of any form.
 bool take_unknown_prefix(std::string_view& text) {
   constexpr std::size_t kMost = 160;
-  constexpr std::size_t kDigits = 6;  // of microseconds
+  constexpr std::size_t kDigits = 6;  // number of digits of the microseconds
   for (std::size_t at = text.find('['); at < kMost; at = text.find('[', at + 1)) {
     const std::size_t end = text.find(']', at);
     if (end == std::string_view::npos) return false;
@@ -262,7 +263,7 @@ void take_known_prefixes(std::string_view& text, PrefixedLine& line) {
   bool had_vendor = false;
   for (bool changed = true; changed;) {
     text = trim(text);
-    changed = !text.empty() && text.front() == '>';  // quoted
+    changed = !text.empty() && text.front() == '>';  // the line is quoted in a mail
     if (changed) text.remove_prefix(1);
     if (changed || text.empty()) continue;
     changed = take_talos(text, line.message) || take_level(text) || take_brackets(text, line) ||

@@ -14,8 +14,8 @@ namespace kmt {
 
 namespace {
 
-// Appends the character of a JSON escape such as "\n" or "\u001b". `at` must be the position after the backslash. Moves
-// it to the last character of the escape.
+// Appends the character of a JSON escape such as "\n" or "\u001b". `at` must be the position after the backslash, and
+// is moved to the last character of the escape.
 void append_escaped(std::string_view line, std::size_t& at, std::string& value) {
   switch (line[at]) {
     case 'n': value += '\n'; return;
@@ -60,7 +60,7 @@ std::optional<std::uint64_t> nanoseconds(std::string_view micros) {
   return number && *number <= UINT64_MAX / 1000 ? std::optional(*number * 1000) : std::nullopt;
 }
 
-// Takes the seconds since boot, or a date.
+// Parses a time, which is either in seconds since boot or a date, and stores it in `fields`.
 void take_time(std::string_view text, RecordFields& fields) {
   if (const auto time = seconds_of(text))
     fields.boot_ns = time;
@@ -68,7 +68,7 @@ void take_time(std::string_view text, RecordFields& fields) {
     fields.wall_ns = date->unix_ns, fields.has_zone = date->has_zone;
 }
 
-// Splits a row. A field may be in quotation marks, and then contain commas and doubled quotation marks.
+// Splits a row into fields. A field in quotation marks may contain commas, and quotation marks that are doubled.
 std::vector<std::string> csv_fields(std::string_view line) {
   constexpr std::size_t kMostFields = 256;
   std::vector<std::string> fields(1);
@@ -121,7 +121,7 @@ bool take_json(std::string_view line, std::string& message, RecordFields& fields
   if (line.find("\"talos-") != line.npos)
     of("clock", [&](const std::string& text) { fields.boot_ns = nanoseconds(text); });
   of("caller", [&](const std::string& text) { fields.caller = text; });
-  // The keys of the journal, of dmesg, and of container runtimes and log collectors.
+  // These keys have the message in the journal, in dmesg, and in the logs of container runtimes and log collectors.
   for (const std::string_view key : {"MESSAGE", "msg", "log", "message"})
     if (message.empty()) of(key, [&](const std::string& text) { message = text; });
   return is_field;
@@ -167,7 +167,8 @@ bool is_quoted_printable(std::string_view text) {
   const std::string_view begin = text.substr(0, kBegin);
   if (std::ranges::any_of(kSigns, [begin](std::string_view sign) { return begin.find(sign) != begin.npos; }))
     return true;
-  // A part of a mail may have only lines that were split within a word. Other programs leave " =" at the end of a line.
+  // A part of a mail may have none of these signs. It is then recognised by lines that were split within a word, which
+  // end with "=" directly after a character of the word. Lines of other texts may end with " =".
   unsigned split_words = 0;
   each_line(begin, [&split_words](std::string_view line) {
     while (line.ends_with('\r')) line.remove_suffix(1);

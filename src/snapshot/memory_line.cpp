@@ -12,7 +12,7 @@ namespace kmt {
 
 namespace {
 
-// Names of the counters that reports contain. Any other word with a colon belongs to another message.
+// Names of the counters that reports contain. A word with a colon that is not in this list belongs to another message.
 constexpr std::array<std::string_view, 51> kCounters = {"active_anon",
                                                         "inactive_anon",
                                                         "isolated_anon",

@@ -15,7 +15,8 @@ std::uint64_t number_or_0(const LogNumbers& numbers, std::string_view name) {
   return found == numbers.end() ? 0 : found->second;
 }
 
-// Returns the size of a page in kB if the two amounts are the same. The kernel reads large ones at different times.
+// Returns the size of a page in kB if both numbers state the same amount. Large amounts may differ a little, because
+// the kernel reads them at different times.
 std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
   constexpr std::uint64_t kManyPages = 1024;
   constexpr std::uint64_t kFewPages = 16;

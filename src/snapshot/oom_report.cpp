@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kMostReports = 4096;
 constexpr std::size_t kMostOfAReport = 16 << 20;
-constexpr std::size_t kMostRows = 1 << 20;  // maximum number of nodes, zones, tasks and slab caches, summed over all
-                                            // reports
+// Maximum number of nodes, zones, tasks and slab caches in all reports together.
+constexpr std::size_t kMostRows = 1 << 20;
 constexpr std::size_t kMostOrders = 40;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
@@ -107,7 +107,7 @@ class MemoryWords {
   }
 
   // Parses the number of free blocks of one order, such as "3*64kB" for three blocks of 64 kB. The first of these words
-  // follows the name of the zone, as in "DMA:".
+  // follows the name of the zone, such as "DMA:", which is in `before`.
   void take_blocks(std::string_view word, std::size_t star, std::string_view before) {
     const auto count = whole_number(word.substr(0, star));
     const std::string_view size = word.substr(star + 1);
@@ -154,7 +154,7 @@ class MemoryWords {
     }
   }
 
-  // Parses the next counters as those of this zone. Kernels without NUMA print no node, and `node_` remains 0.
+  // Makes the parser assign the next counters to this zone. Kernels without NUMA print no node, so `node_` remains 0.
   void enter_zone(std::string_view name, Place place) {
     place_ = place;
     zone_ = nullptr;
@@ -184,8 +184,9 @@ struct LogState {
   std::size_t begun = 0;  // number of reports that have begun
 };
 
-// Finds out to which report of quoted mail a line belongs. Mail programs may omit ">" before the rest of a wrapped
-// line, so only lines with as many ">" as the start of a report belong to another report.
+// Determines to which report in a quoted mail a line belongs, by the number of ">" before the line. Mail programs may
+// omit ">" before the rest of a wrapped line. So a line belongs to another report only if it has as many ">" as the
+// start of that report.
 struct QuotedReports {
   unsigned current = 0;
   std::set<unsigned> known;
@@ -230,13 +231,13 @@ class ReportReader {
     if (number_after(text, "Killed process ")) end();  // this is the last line of a report
   }
 
-  // Messages were lost. They belong to the report if more of its lines follow.
+  // Notes that messages were lost. They count for the report only if more lines of the report follow.
   void lose(std::uint64_t count) {
     constexpr std::uint64_t kMost = 1 << 20;
     lost_ = std::min(lost_ + std::min(count, kMost), kMost);
   }
 
-  // Keeps the report, if it has numbers of memory.
+  // Ends the current report. Keeps the report only if it has numbers of memory.
   void end() {
     const bool has_end = report_.starts_late && report_.lines.contains("pages RAM");
     if (in_report_ && (report_.has_memory() || has_end)) {
@@ -254,7 +255,7 @@ class ReportReader {
   }
 
  private:
-  // True if the line is the previous one again, as in logs that two programs wrote.
+  // True if the line repeats the previous line, as in logs that two programs wrote.
   bool is_repeated(const LogMessage& message) {
     const bool is_same = message.boot_ns && message.boot_ns == last_boot_ns_ && message.text == last_text_;
     last_boot_ns_ = message.boot_ns;
@@ -262,7 +263,7 @@ class ReportReader {
     return is_same;
   }
 
-  // Returns false if the line is not part of a report.
+  // Parses a line of any kind. Returns false if the line is not part of a report.
   bool take_any(std::string_view text) {
     if (take_task(text) || take_slab(text) || take_allocation(text)) return true;
     const bool is_header = take_header(text);
@@ -276,7 +277,7 @@ class ReportReader {
     if (!is_full_) report_.text.append(text).append("\n");
   }
 
-  // Makes room for one more node, zone, task or slab cache. Drops the oldest reports if needed, because the last
+  // Makes room for one more node, zone, task or slab cache. If necessary, drops the oldest reports, because the last
   // reports of a log matter most.
   bool take_row() {
     while (log_.rows_left == 0 && !log_.reports.empty()) drop_oldest();
@@ -311,7 +312,8 @@ class ReportReader {
            (is_title && report_.has_memory());
   }
 
-  // True for the first line of the totals, which has pages. Lines of nodes and zones have kB.
+  // True for the first line of the machine's totals. Its numbers are in pages, unlike those of nodes and zones, which
+  // are in kB.
   static bool is_totals(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == text.npos) return false;
@@ -454,7 +456,8 @@ class ReportReader {
     if (!process || task_columns_.empty()) return false;
     auto task = task_of(*process, words);
     if (!task) {
-      // The first number of a row is a user ID, so other messages in brackets are not damaged rows.
+      // A row has a number after the bracket, which is the user ID. So this is a damaged row, and not another message
+      // in brackets.
       if (whole_number(Words(text.substr(end + 1)).next())) ++report_.damaged_tasks;
       return false;
     }
@@ -470,7 +473,8 @@ class ReportReader {
     for (const std::string& column : task_columns_) {
       if (column == "name") {
         task.name = trim(words.rest());
-        // A further number: the row was cut inside a number, so all columns after it are shifted.
+        // If the name starts with a further number, the row was cut inside a number, and all columns after the cut are
+        // shifted.
         if (Words after(task.name); whole_number(after.next()) && !after.empty()) return std::nullopt;
         break;
       }
@@ -514,7 +518,8 @@ class ReportReader {
   // Parses the largest call sites. Linux 6.10 and later print them if memory allocation profiling is on.
   bool take_allocation(std::string_view text) {
     constexpr std::size_t kMost = 64;
-    // Linux 6.18 and later add whether profiling is on: "Memory allocations (profiling is currently turned on):".
+    // Linux 6.18 and later also state whether profiling is on: "Memory allocations (profiling is currently turned
+    // on):".
     if (has(text, "Memory allocations:") || has(text, "Memory allocations (")) {
       in_allocations_ = true;
       allocation_.clear();
@@ -534,24 +539,24 @@ class ReportReader {
   LogState& log_;
   OomReport report_;
   std::size_t used_text_ = 0;  // length of report_.text up to the last line that belongs to the report, in bytes
-  std::uint64_t lost_ = 0;     // messages lost since the last line of the report
+  std::uint64_t lost_ = 0;     // number of messages that were lost since the last line of the report
   bool is_full_ = false;       // report_.text has reached the size limit
   std::optional<MemoryWords> words_;
   std::vector<std::string> task_columns_;
   std::string last_text_;
-  std::string wrapped_;  // the line of a CPU, without the kernel release at its end
+  std::string wrapped_;  // the start of a line about a CPU, which was wrapped before the kernel release
   std::optional<std::uint64_t> last_boot_ns_;
   bool in_report_ = false;
   bool in_slabs_ = false;
   bool in_allocations_ = false;
-  std::string allocation_;  // the start of a row of the call sites
+  std::string allocation_;  // the first part of a wrapped row of the call sites
 };
 
 }  // namespace
 
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   // Maximum number of callers. Two CPUs or machines may print reports at the same time. The callers and hosts of the
-  // messages tell these reports apart. The answer to a mail may have a report between the lines of a quoted one.
+  // messages distinguish these reports. A mail may also have a report between the lines of a quoted report.
   constexpr std::size_t kMostCallers = 64;
   LogState state;
   std::map<std::string, ReportReader, std::less<>> readers;
@@ -560,7 +565,7 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
     for (auto& [caller, reader] : readers) reader.end();
   };
   each_log_message(log, [&](const LogMessage& message) {
-    if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // the first message after a boot
+    if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // this is the first message after a boot
     if (const auto count = lost_messages(message.text))
       for (auto& [caller, reader] : readers) reader.lose(*count);
     std::string from = std::string(message.host).append(" ").append(message.caller);

@@ -23,7 +23,7 @@ Number number_of(const LogNumbers& numbers, std::string_view name) {
   return found == numbers.end() ? std::nullopt : Number(found->second);
 }
 
-// Returns the number of the line whose text starts with these words. The words after them differ between kernels.
+// Returns the number in the line whose text starts with these words. The rest of the text differs between kernels.
 Number find_line(const OomReport& report, std::string_view words) {
   const auto found = report.lines.lower_bound(words);
   return found == report.lines.end() || !found->first.starts_with(words) ? std::nullopt : Number(found->second);
@@ -31,14 +31,15 @@ Number find_line(const OomReport& report, std::string_view words) {
 
 std::uint64_t kb_of_page(const OomReport& report) { return report.page_size >> 10; }
 
-// True if two readings of one counter agree. The kernel reads it twice, and other CPUs change it meanwhile.
+// True if two readings of a counter agree. Small differences are allowed, because other CPUs change the counter between
+// the readings.
 bool agree(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t kFewPages = 256;
   return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 64 + kFewPages;
 }
 
-// True if the numbers of parts, in kB, add up to the counter of the machine. Otherwise the report lacks parts: it was
-// cut off, or the kernel printed only the nodes and zones from which the task may allocate.
+// True if the numbers of parts, in kB, add up to the counter of the machine. If they do not, the report lacks parts. It
+// was cut off, or the kernel printed only the nodes and zones from which the task may allocate.
 template <typename Parts, typename Numbers>
 bool add_up(const OomReport& report, const Parts& parts, Numbers&& numbers, std::string_view name, Number total) {
   std::uint64_t kb = 0;
@@ -55,8 +56,8 @@ const LogNumbers& of_zone(const std::pair<const std::pair<unsigned, std::string>
 }
 const LogNumbers& of_node(const std::pair<const unsigned, LogNumbers>& node) { return node.second; }
 
-// True if the report has all zones of the machine. "pages RAM" is the sum of present pages since Linux 3.11. Before, it
-// may include holes in the address space.
+// True if the report has all zones of the machine. Since Linux 3.11, "pages RAM" is the sum of present pages. On older
+// kernels, it may include holes in the address space.
 bool has_all_zones(const OomReport& report) {
   Number free = number_of(report.totals, "free");
   if (!free) free = find_line(report, "free pages");  // on Arm before Linux 3.13
@@ -71,7 +72,7 @@ bool has_all_nodes(const OomReport& report) {
          (has_node_of_each_zone && has_all_zones(report));
 }
 
-// Adds up a number of all nodes or zones. Empty if one of them lacks it.
+// Returns the sum of a number over all nodes or zones. Empty if a node or zone lacks this number.
 template <typename Parts, typename Numbers>
 Number sum_of(const Parts& parts, Numbers&& numbers, std::string_view name) {
   Number sum = 0;
@@ -90,8 +91,8 @@ Number of_zones(const OomReport& report, std::string_view name) {
   return has_all_zones(report) ? sum_of(report.zones, of_zone, name) : std::nullopt;
 }
 
-// Returns a counter of the machine in pages. If its line is lost, adds up the lines of nodes, or those of zones before
-// Linux 4.8.
+// Returns a counter of the machine in pages. If its line is lost, returns the sum over all nodes, or before Linux 4.8
+// the sum over all zones.
 Number counted_pages(const OomReport& report, std::string_view name) {
   if (const auto total = number_of(report.totals, name)) return total;
   std::string in_parts(name);
@@ -109,7 +110,7 @@ Number free_pages(const OomReport& report) {
   return find_line(report, "free pages");  // on Arm before Linux 3.13
 }
 
-// Returns "pages RAM" without the reserved pages.
+// Returns the number of "pages RAM", minus the reserved pages.
 Number ram_pages(const OomReport& report) {
   Number all = find_line(report, "pages RAM");
   if (!all) all = find_line(report, "pages of RAM");
@@ -141,15 +142,15 @@ Number all_cpu_list_pages(const OomReport& report) {
   return sum;
 }
 
-// Returns the size of kernel stacks in kB. Reports show this size for each node since Linux 5.9, and for each zone
-// before.
+// Returns the size of kernel stacks in kB. Reports of Linux 5.9 and later show this size for each node, and earlier
+// reports show it for each zone.
 Number stack_kb(const OomReport& report) {
   const auto of_node = of_nodes(report, "kernel_stack");
   return of_node ? of_node : of_zones(report, "kernel_stack");
 }
 
-// Returns the size of the huge pages of all nodes in kB. The line after these lines shows that none was cut off. Lost
-// messages may be lines of huge pages.
+// Returns the size of the huge pages of all nodes in kB. If the next line of the report is there, none of these lines
+// was cut off. Empty if messages were lost, because these may be lines of huge pages.
 Number huge_page_kb(const OomReport& report) {
   if (report.lost_messages != 0) return std::nullopt;
   const bool has_all = find_line(report, "total pagecache pages") && (has_all_nodes(report) || has_all_zones(report));

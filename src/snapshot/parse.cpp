@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint32_t kUsualPage = 4096;
 
-// These limits bound the memory for hostile files. A parsed line may need twenty times the size of its text, and a
-// small compressed file may have very many lines.
+// Maximum number of lines of all texts together. The limits protect against malicious files. A parsed line may need
+// twenty times the memory of its text, and a small compressed file may have very many lines.
 constexpr std::size_t kMostLines = 1 << 20;
 constexpr std::size_t kMostNumbers = 1 << 14;  // maximum number of lines of meminfo and vmstat together
 
@@ -48,7 +48,7 @@ std::uint64_t free_pages_of(const std::vector<MemoryZone>& zones) {
   return sum;
 }
 
-// Returns the smallest size of pages in which the objects of each slab have room.
+// Returns a lower bound of the page size in bytes: the objects of each slab must fit into the pages of the slab.
 std::uint64_t page_size_of_slabs(const std::vector<SlabInfo>& slabs) {
   std::uint64_t most = 0;
   for (const SlabInfo& slab : slabs)
@@ -58,7 +58,8 @@ std::uint64_t page_size_of_slabs(const std::vector<SlabInfo>& slabs) {
   return most;
 }
 
-// Returns the page size if the quotient is close to one that kernels use. Copies may lack zones.
+// Returns `bytes` / `pages` if this quotient is close to a page size that kernels use. Returns nothing otherwise, as in
+// copies that lack zones.
 std::optional<std::uint32_t> page_size_of(std::uint64_t bytes, std::uint64_t pages) {
   const std::uint64_t ratio = pages == 0 ? 0 : bytes / pages;
   for (const std::uint32_t size : {4096u, 8192u, 16384u, 32768u, 65536u})
@@ -66,7 +67,7 @@ std::optional<std::uint32_t> page_size_of(std::uint64_t bytes, std::uint64_t pag
   return std::nullopt;
 }
 
-// Derives the page size of a machine without vmstat from zones, areas of vmalloc and slabs.
+// Derives the page size from zones, vmalloc areas and slabs, for a snapshot without vmstat.
 std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMemory& memory) {
   std::size_t lines = kMostLines;
   const auto text = [&](std::string_view name) { return first_lines(text_of(sample, name), lines); };
@@ -126,8 +127,9 @@ void take_uname(std::string_view text, KernelMemory& memory) {
   memory.machine = last == "GNU/Linux" ? before : last;  // the output of `uname -a` ends with "GNU/Linux"
 }
 
-// Returns why the text is not the whole slabinfo, or nullptr if it is. Users may have removed lines or columns with
-// grep, head, tail or awk. A whole slabinfo has a header, and ends with the kernel's oldest cache.
+// Returns why the text is not a complete slabinfo, or nullptr if it is complete. Users may have removed lines or
+// columns with grep, head, tail or awk. A complete slabinfo has a header, and its last line is the kernel's oldest
+// cache.
 const char* why_slabinfo_is_incomplete(std::string_view text, const Slabinfo& found) {
   constexpr std::array<std::string_view, 3> kOldest = {"kmem_cache", "kmem_cache_node", "cache_cache"};
   if (text.empty()) return nullptr;
@@ -183,8 +185,8 @@ constexpr Step kSteps[] = {
 
 constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabs}};
 
-// True if the line has the usual form, but another word in place of a number. Lines of another form count as unknown
-// and not as damaged, as do lines with numbers larger than any memory.
+// True if the line has the usual form, but has another word in place of a number. A line of another form, or with a
+// number larger than any memory, counts as unknown and not as damaged.
 bool is_damaged(std::string_view source, std::string_view line) {
   const auto is_number = [](std::string_view word) {
     return word.find_first_not_of("0123456789") == std::string_view::npos;

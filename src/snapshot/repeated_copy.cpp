@@ -15,7 +15,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the start of the first line of each copy. Returns an empty text if no line of the file occurs only once.
+// Returns the text with which the first line of each copy starts. Returns an empty text if each line of the file may
+// occur several times in one copy.
 std::string_view first_words(std::string_view source, std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFirst = {
       {{"meminfo", "MemTotal:"},
@@ -32,7 +33,7 @@ std::string_view first_words(std::string_view source, std::string_view text) {
   Words left(line);
   while (words-- > 0) left.next();
   const std::string_view key = trim(line.substr(0, line.size() - left.rest().size()));
-  // Kernels that hide addresses print the same one in each line of vmallocinfo.
+  // Kernels that hide addresses print the same text for the addresses in each line of vmallocinfo.
   const bool is_hidden = key.find("ptrval") != key.npos || key.find_first_not_of("0x-") == key.npos;
   return source == "vmallocinfo" && is_hidden ? std::string_view() : key;
 }
@@ -57,7 +58,7 @@ RepeatedCopy last_copy(std::string_view source, std::string_view text) {
   const auto copy = [&](std::size_t i) {
     return text.substr(starts[i], (i + 1 < starts.size() ? starts[i + 1] : text.size()) - starts[i]);
   };
-  if (lines_in(copy(0)) < 2) return found;  // one repeated line is not a repeated file
+  if (lines_in(copy(0)) < 2) return found;  // a repeated line is not a repeated file
   // the last copy may be cut off
   const std::size_t last = starts.size() - 1;
   found.number = last + (lines_in(copy(last)) + 1 < lines_in(copy(last - 1)) ? 0 : 1);

@@ -26,7 +26,8 @@ constexpr std::array<std::pair<std::string_view, std::optional<std::uint64_t> Sl
 }};
 
 // Returns the total in a value. Values are like "2278 N0=2278", with the total first. The file slabs_cpu_partial is
-// like "128(4) C0=64(2)": the number of objects, followed by the number of slabs in parentheses, which is returned.
+// like "128(4) C0=64(2)". It has the number of objects, and the number of slabs in parentheses. The number of slabs is
+// returned.
 std::optional<std::uint64_t> total_of(std::string_view name, std::string_view value) {
   const std::size_t bracket = value.find('(');
   if (name == "slabs_cpu_partial" && bracket != std::string_view::npos)
@@ -45,8 +46,8 @@ void take_file(std::string_view name, std::string_view value, SlabAttributes& ca
   cache.others.emplace_back(name, value);
 }
 
-// Makes cpu_slabs and slabs_cpu_partial unknown if they are 0 for all caches. Since Linux 7.0, they are always 0,
-// because CPUs have sheaves instead. Before, CPUs always had slabs of some caches.
+// Makes cpu_slabs and slabs_cpu_partial unknown if they are 0 for all caches. In Linux 7.0 and later, they are always
+// 0, because CPUs have sheaves instead of slabs. In earlier kernels, some caches always have slabs of a CPU.
 void forget_constant_zeros(std::vector<SlabAttributes>& caches) {
   if (std::ranges::any_of(caches, [](const SlabAttributes& cache) { return cache.cpu_slabs.value_or(0) != 0; })) return;
   if (std::ranges::none_of(caches, [](const SlabAttributes& cache) { return cache.slabs.value_or(0) != 0; })) return;

@@ -47,7 +47,7 @@ Area area_of(std::string_view rest) {
 void parse_vmallocinfo(std::string_view text, KernelMemory& memory) {
   // Key: function, as a view of `text`. Value: index in memory.vmalloc.
   std::unordered_map<std::string_view, std::size_t> known;
-  std::size_t cut = 0;  // number of lines without a kind
+  std::size_t cut = 0;  // number of lines without a kind, which may be cut off
   std::size_t whole = 0;
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;

@@ -34,7 +34,7 @@ class Zones {
   explicit Zones(KernelMemory& memory) : zones_(memory.zones) {
     for (std::size_t i = 0; i < zones_.size(); ++i) known_.try_emplace({zones_[i].node, zones_[i].name}, i);
   }
-  // Returns the zone with a name. The reference is valid until the next call.
+  // Returns the zone with this name, and adds it if it is new. The reference is valid until the next call.
   MemoryZone& named(const ZoneName& name) {
     const auto [found, is_new] = known_.try_emplace({name.node, std::string(name.zone)}, zones_.size());
     if (is_new) {

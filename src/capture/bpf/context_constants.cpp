@@ -16,8 +16,8 @@ namespace kmt {
 namespace {
 
 #if defined(__x86_64__)
-// Returns a symbol's value. Per-CPU symbols are offsets (until Linux 6.14) or addresses of the first copy; the
-// difference between two symbols is correct in either case.
+// Returns a symbol's value. Values of per-CPU symbols are offsets (until Linux 6.14) or addresses of the first CPU's
+// copy. In both cases, the difference between two symbols is the same.
 std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name) {
   const std::size_t found = kallsyms.find(fmt::format(" {}\n", name));
   if (found == std::string_view::npos) return {};
@@ -28,8 +28,9 @@ std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name)
 
 std::int64_t from_run_queue_to_count(const KernelTypes& types) {
   const char* const kQueue = "runqueues";
-  // Both variables are per-CPU. Some kernels' BTF (Debian's 5.10) lacks per-CPU variables. In Linux 6.2 to 6.14 the
-  // count is a member of struct pcpu_hot, after a pointer to the task (arch/x86/include/asm/current.h).
+  // The run queue and the count are per-CPU variables. Some kernels' BTF (Debian's 5.10) lacks per-CPU variables. In
+  // Linux 6.2 to 6.14 the count is a member of struct pcpu_hot, after a pointer to the task
+  // (arch/x86/include/asm/current.h).
   const bool is_in_hot = types.bytes_of_structure("pcpu_hot").has_value();
   const char* const of_count = is_in_hot ? "pcpu_hot" : "__preempt_count";
   const std::uint64_t inside = is_in_hot ? sizeof(void*) : 0;

@@ -23,7 +23,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostMessages = 4096;  // number of bytes kept of the last messages of libbpf and the verifier
+// maximum number of bytes of messages of libbpf and the verifier to keep; the latest messages are kept
+constexpr std::size_t kMostMessages = 4096;
 
 std::string messages;
 
@@ -63,11 +64,12 @@ void throw_bpf_error(const std::string& action, int code) {
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory. Raise the limit: `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
-    // Since Linux 6.2, the programs call a kernel function. On earlier kernels, libbpf searches the BTF of all modules
-    // for the function, which requires CAP_SYS_ADMIN.
+    // The programs call a kernel function that exists since Linux 6.2. On earlier kernels, libbpf searches for this
+    // function in the BTF of all modules, which requires CAP_SYS_ADMIN.
     error.hint("Before Linux 6.2, this requires CAP_SYS_ADMIN as well");
   else if (try_read_file("/proc/sys/net/core/bpf_jit_enable").value_or("1").starts_with('0'))
-    // Since Linux 6.2, our programs call a kernel function. The kernel allows that only in compiled programs (JIT).
+    // On Linux 6.2 and later, the programs call a kernel function. The kernel allows that only in compiled programs
+    // (JIT).
     error.hint("The kernel must compile BPF programs: sysctl net.core.bpf_jit_enable=1");
   else if (!messages.empty())
     error.hint(
@@ -107,7 +109,8 @@ bool allocate_before_where_needed(bpf_map* map) {
 
 namespace {
 
-// Returns the memory of a map according to the kernel; empty before Linux 6.4, where the kernel's value is inexact.
+// Returns the memory of a map in bytes, as the kernel reports it. Empty before Linux 6.4, because the reported value is
+// inexact there.
 std::optional<std::uint64_t> memlock_of(int map) {
   if (is_older_than({6, 4})) return {};
   const auto text = try_read_file(fmt::format("/proc/self/fdinfo/{}", map));
@@ -116,8 +119,8 @@ std::optional<std::uint64_t> memlock_of(int map) {
   return memory && memory->value > 0 ? std::optional(memory->value) : std::nullopt;
 }
 
-// Estimates the memory of a map. A hash table consists of buckets and of all its elements, which have headers (struct
-// bucket and struct htab_elem in kernel/bpf/hashtab.c).
+// Estimates the memory of a map in bytes. A hash table consists of buckets and of all its elements, which have headers
+// (struct bucket and struct htab_elem in kernel/bpf/hashtab.c).
 std::uint64_t estimated_memory(const bpf_map* map) {
   constexpr std::uint64_t kElementHead = 48;
   constexpr std::uint64_t kBucket = 16;

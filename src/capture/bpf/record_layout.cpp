@@ -77,8 +77,8 @@ std::optional<FieldCopy> copy_of(const KernelField& field, const std::vector<std
   return std::nullopt;
 }
 
-// Appends a string or an array to the record, and stores its position in the record's field. Returns the new size of
-// the record.
+// Appends a string or an array to the record, and stores its position in the field `field` of the record. Returns the
+// new size of the record.
 std::size_t append_dynamic(std::uint8_t* to, std::size_t size, std::uint16_t field, const std::uint8_t* data,
                            std::size_t bytes) {
   bytes = std::min(bytes, kMostRecordBytes - size);
@@ -193,7 +193,7 @@ std::size_t build_record(const EventLayout& layout, const KernelTraits& kernel, 
     std::uint64_t value = word;
     switch (copy.source) {
       case Source::argument: break;
-      case Source::frame:  // without a page, mm_page_alloc records an impossible frame number
+      case Source::frame:  // if the allocation failed, mm_page_alloc records an impossible frame number
         value = word == 0 ? ~std::uint64_t{0} : (word - kernel.pages->first) / kernel.pages->bytes_each;
         break;
       case Source::requested: value = cache->object_size; break;

@@ -68,7 +68,7 @@ struct RecordPrograms::State {
   Object object;
   std::array<RecordProgram, KMT_EVENT_COUNT> programs = programs_of(object);
   std::array<kmt_taken, KMT_EVENT_COUNT> taken{};
-  std::vector<EventLayout> layouts{KMT_EVENT_COUNT};  // by number
+  std::vector<EventLayout> layouts{KMT_EVENT_COUNT};  // indexed by event number
   KernelTraits kernel;
   unsigned rings_of_cpu = 0;
   unsigned tables_of_cpu = 0;
@@ -173,8 +173,8 @@ void RecordPrograms::State::fill_constants() {
   constants.wants_user_stacks = request.user_stacks;
 }
 
-// Returns the number of missed events. The kernel counts the events that the first program missed. Some of them were
-// recorded by the second program, so they are subtracted.
+// Returns the number of missed events. The kernel counts the events that the first program missed. The second program
+// recorded some of these events, which are subtracted.
 std::uint64_t RecordPrograms::State::missed() const {
   std::uint64_t seen = 0;
   for (unsigned number = 0; number < request.cpus * rings_of_cpu; ++number)

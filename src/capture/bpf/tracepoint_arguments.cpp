@@ -11,8 +11,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the member of `places` for an argument's index. Argument names are from include/trace/events; other arguments
-// are not needed.
+// Returns the member of `places` for an argument's index. The argument names are those in include/trace/events. Returns
+// nullptr for arguments that kmemtrace does not need.
 signed char* place_of(kmt_arguments& places, std::string_view name) {
   if (name == "call_site") return &places.call_site;
   if (name == "ptr" || name == "page") return &places.pointer;

@@ -29,7 +29,7 @@ namespace {
 
 struct NeededOption {
   std::string_view option;
-  std::string_view backend;  // empty: all back ends need the option
+  std::string_view backend;  // the back end that needs the option; empty: all back ends need the option
   std::string_view purpose;
 };
 
@@ -70,7 +70,7 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
 // kernel does not allow tracing of functions, although it may have been built to support this.
 std::string what_would_work(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
-  std::vector<std::string> could;  // back ends
+  std::vector<std::string> could;  // back ends that might work
   std::vector<std::string> options;
   for (const std::string_view one : kBackends) {
     if (backend != "auto" && one != backend) continue;
@@ -102,8 +102,7 @@ std::string why_refused(int number) {
   return std::generic_category().message(number);
 }
 
-// Returns the path of the list of traceable functions. Since Linux 6.5, there is a list that includes addresses, which
-// is preferred.
+// Returns the path of the list of traceable functions. Prefers the list with addresses, which exists since Linux 6.5.
 std::string list_of_functions(const std::string& tracefs) {
   const std::string names = tracefs + "/available_filter_functions";
   const std::string addresses = names + "_addrs";
@@ -180,7 +179,8 @@ std::string why_not_by_function_graph(const std::string& tracefs) {
   if (!may_access(tracefs + "/instances", W_OK)) return "this process is not permitted to write to tracefs";
   const TracefsInstance instance(tracefs);
   const bool apart = offers_function_graph(instance.path());
-  instance.remove();  // removed here, because the instance for the recording will have the same name
+  // removed before the end of the function, because the instance for the recording will have the same name
+  instance.remove();
   if (apart) return {};
   return "the kernel's function_graph tracer works only in the top-level instance, which kmemtrace does not use; since "
          "Linux 6.11 it works in other instances";

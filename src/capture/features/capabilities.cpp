@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kPreferredBytesPerCpu = 32 * kMiB;
 constexpr std::uint64_t kFewestBytesPerCpu = kMiB / 4;
-// all buffers together use at most this fraction of the free memory by default
+// by default, all buffers together use at most 1/16 of the available memory
 constexpr unsigned kDefaultPartOfMemory = 16;
 constexpr unsigned kMostPartOfMemory = 2;
 

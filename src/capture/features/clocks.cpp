@@ -16,10 +16,10 @@ namespace kmt {
 
 namespace {
 
-// nanoseconds; if reading the clock takes longer than this, it costs more than all other work for an event
+// In nanoseconds. If reading the clock takes longer, it costs more than all other work for an event.
 constexpr unsigned kCheapNs = 400;
 
-// Returns the smallest of several measurements, to ignore interruptions.
+// Measures the time to read the monotonic clock. Returns the smallest of several measurements, to ignore interruptions.
 unsigned monotonic_read_ns() {
   constexpr unsigned kRounds = 8;
   constexpr unsigned kReads = 256;
@@ -37,8 +37,8 @@ bool offers(const TraceClocks& clocks, std::string_view name) {
 }
 
 // Recommends a clock. "mono" reads the clocksource of the kernel's own time. The kernel disables a clocksource that
-// differs between CPUs, so "mono" is ordered across CPUs. Only the cost of "mono" must be checked. "global" is always
-// ordered, but all CPUs share a lock. "local" is a separate clock for each CPU.
+// differs between CPUs, so "mono" is ordered across CPUs. So only the cost of "mono" must be checked. "global" is
+// always ordered, but all CPUs share a lock. "local" is a separate clock for each CPU.
 void recommend(TraceClocks& clocks) {
   const std::string source =
       clocks.clocksource.empty() ? "an unknown clocksource" : "clocksource " + clocks.clocksource;

@@ -37,8 +37,8 @@ std::optional<ClockScale> scale_of_kernel() {
 }
 
 #if defined(__x86_64__) || defined(__i386__)
-// Counts cycles for a while. This is needed if the kernel uses a hypervisor's clock, because the kernel then does not
-// state the scale. The relative error is a few millionths at most.
+// Measures the scale by counting cycles for a short time. This is needed if the kernel uses a hypervisor's clock,
+// because the kernel then does not report the scale. The relative error is a few millionths at most.
 std::optional<ClockScale> measured_scale() {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();

@@ -25,11 +25,12 @@ namespace kmt {
 
 namespace {
 
-// The size to which the kernel sets the top-level buffer on first use (TRACE_BUF_SIZE_DEFAULT in kernel/trace/trace.c).
+// The size in KiB per CPU to which the kernel sets the top-level buffer on first use (TRACE_BUF_SIZE_DEFAULT in
+// kernel/trace/trace.c).
 constexpr const char* kDefaultKilobytes = "1408";
 
-// Splits parameters like the kernel (next_arg in lib/cmdline.c): blanks in quotes do not separate, quotes are removed,
-// and parameters after "--" are for init.
+// Splits kernel parameters as the kernel does (next_arg in lib/cmdline.c). Blanks in quotes do not separate parameters,
+// and quotes are removed. Parameters after "--" are for init, so they are ignored.
 std::vector<std::string> split_parameters(std::string_view cmdline) {
   std::vector<std::string> words;
   std::string word;
@@ -61,7 +62,7 @@ void add_list(std::vector<std::string>& list, std::string_view text) {
     if (!part.empty()) list.emplace_back(part);
 }
 
-// Parses a size such as "64M" like the kernel (memparse in lib/cmdline.c); returns 0 for other text.
+// Parses a size such as "64M" as the kernel does (memparse in lib/cmdline.c); returns 0 for other text.
 std::uint64_t parse_kernel_size(std::string_view text) {
   const std::uint64_t size = take_number<std::uint64_t>(text).value_or(0);
   if (size > (1ull << 32)) return 0;
@@ -126,7 +127,7 @@ bool has_size_of_boot(const std::string& tracefs, const BootParameters& paramete
 }
 
 // True if the parameters of this boot set up the top-level buffer. The size is compared too, because someone may have
-// released that buffer and used it again.
+// released that buffer and then used it for other tracing.
 bool is_top_level_ours(const std::string& tracefs, const BootParameters& parameters,
                        const std::vector<EventName>& available) {
   const bool of_memory = std::any_of(available.begin(), available.end(), [&parameters](const EventName& event) {

@@ -21,7 +21,8 @@ namespace {
 constexpr std::uint64_t kMeasuringBytes = 1 << 20;
 constexpr std::chrono::milliseconds kMeasuring{100};
 constexpr std::uint64_t kFewestBytes = 256 << 10;
-// high enough to wake readers rarely, but low enough to leave time for a slow reader
+// The fill level of the buffer, in percent, at which the kernel wakes a reader. It is high enough to wake readers
+// rarely, but leaves time for a slow reader.
 constexpr const char* kWakePercent = "10";
 
 void set_size(const TracefsInstance& instance, std::uint64_t bytes) {

@@ -18,8 +18,8 @@ namespace kmt {
 
 namespace {
 
-// Maximum number of open calls of all functions together. The kernel reserves about 100 bytes for each of them in
-// advance.
+// Maximum number of open calls of all functions together. The kernel reserves about 100 bytes in advance for each open
+// call.
 constexpr std::size_t kOpenCalls = 65536;
 constexpr std::size_t kMostOpenCalls = 4096;  // KRETPROBE_MAXACTIVE_MAX, kernel/trace/trace_kprobe.c
 
@@ -90,8 +90,8 @@ std::string CallProbes::name() const {
   return fmt::format("kprobe events, but not for {}, because the kernel allows no probe there", first_of(left_out_));
 }
 
-// Returns the number of missed calls of each function. If too many calls are open, exits are missed. Linux 5.10 does
-// not count these exits.
+// Returns the number of missed calls of each function. If too many calls of a function are open, the kernel misses
+// exits. Linux 5.10 does not count these exits.
 std::optional<MissedCounts> CallProbes::missed() const {
   const std::vector<ProbeCounts> counts =
       parse_probe_counts(try_read_file(tracefs_ + "/kprobe_events").value_or(""),

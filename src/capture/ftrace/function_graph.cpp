@@ -25,15 +25,15 @@ std::string line_of(const TracedFunction& function) {
   return function.module.empty() ? function.name : fmt::format("{} [{}]", function.name, function.module);
 }
 
-// Selects functions by their positions in the kernel's list. The kernel compares each name with those of all functions,
-// which takes seconds for a hundred names. All functions that have the same name are traced.
+// Selects functions by their positions in the kernel's list. Selection by name would take seconds for a hundred names,
+// because the kernel compares each name with those of all functions. All functions that have the same name are traced.
 void set_functions(const std::string& tracefs, const TracefsInstance& instance,
                    const std::vector<TracedFunction>& functions) {
   std::set<std::string> wanted;
   for (const TracedFunction& function : functions) wanted.insert(line_of(function));
   const std::string list = read_file(tracefs + "/available_filter_functions");
   std::string places;
-  std::size_t place = 0;  // number of the line, counted from 1
+  std::size_t place = 0;  // number of the line in the kernel's list, counted from 1
   for (const std::string_view line : split(list, '\n'))
     if (++place; wanted.contains(std::string(line))) places += fmt::format("{} ", place);
   const std::string path = instance.file("set_ftrace_filter");

@@ -23,7 +23,7 @@ namespace kmt {
 namespace {
 
 struct PathProbe {
-  std::string_view function;  // of function_probes()
+  std::string_view function;  // an element of function_probes()
   bool at_return;
   std::string_view fields;  // {0}, {1} and {2} are the registers of the first arguments, {3} is the type of a word
 };

@@ -43,7 +43,7 @@ void add_processes_of(const std::string& cgroup, std::vector<pid_t>& processes) 
   }
 }
 
-// Adds a folder once, even if its file system has several mount points.
+// Adds a folder to `found` only once, even if its file system has several mount points.
 void add_folder(const fs::path& place, std::map<std::pair<dev_t, ino_t>, std::string>& found) {
   struct stat status {};
   std::error_code code;
@@ -100,7 +100,7 @@ ProcessFilter::ProcessFilter(const TracefsInstance& instance, const std::vector<
   update();
 }
 
-// Compares with the previous update() only, because the kernel reuses thread IDs.
+// Compares only with the threads of the previous update(), because the kernel reuses thread IDs.
 void ProcessFilter::update() {
   if (cgroup_.empty()) return;
   std::vector<pid_t> processes;
@@ -110,7 +110,7 @@ void ProcessFilter::update() {
   in_cgroup_ = std::move(now);
 }
 
-// Adds the threads that are not in `known`.
+// Adds those of `threads` to the kernel's filters that are not in `known`.
 void ProcessFilter::follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const {
   std::string fresh;
   for (const pid_t thread : threads)

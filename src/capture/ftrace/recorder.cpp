@@ -77,7 +77,7 @@ class FtraceBackend : public RecordBackend {
   const RecordRequest& request_;
   const RecordHooks& hooks_;
   // The watcher must be created before any thread, because it forks. It is created before the instance and destroyed
-  // after the instance, so that it can remove the instance whenever the recorder is killed.
+  // after it. So it can remove the instance at any time at which the recorder may be killed.
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
   std::vector<unsigned> cpus_;
@@ -185,7 +185,8 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   outcome.cost.fullest_buffer = fullest_;
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_buffer_statistics(instance_->path(), cpu.cpu);
-    // This line is from kmemtrace, not from the kernel. The line informs readers that these events are lost.
+    // This line is from kmemtrace, not from the kernel. The line informs readers of the trace that these events are
+    // lost.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
@@ -195,7 +196,7 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
 }
 
 // Adds missed calls of free functions to the note about functions without a probe. Missed calls do not count as lost
-// events: their objects look live, as they would without probes.
+// events. The objects that they freed look live, as they would without probes.
 void FtraceBackend::note_missed_frees(KernelDescription& kernel) const {
   const std::string missed = path_probes_->missed_text();
   if (missed.empty()) return;

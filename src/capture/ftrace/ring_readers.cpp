@@ -72,7 +72,8 @@ std::vector<RawCpu> RingReaders::finish(std::string& error) {
     if (threads_.error_of(thread).empty()) continue;
     error = threads_.error_of(thread);
     if (sink_ != nullptr) continue;
-    try {  // the pages read so far are no longer in the ring buffer, so a failure to write them must be reported
+    // The pages in the pipe are no longer in the ring buffer, so a failure to write them must be reported.
+    try {
       empty_pipe(readers_[thread]);
       for (const std::size_t cpu : threads_.cpus_of(thread)) write_partial_page(cpus_[cpu]);
     } catch (const Error& again) {

@@ -28,7 +28,7 @@ struct Pipe {
   FileDescriptor write_end;
 };
 
-// Uses sockets: writing to a pipe whose reader is dead would raise a signal.
+// Uses sockets instead of a pipe, because a write to a pipe whose reader is dead would raise a signal (SIGPIPE).
 Pipe make_sockets() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -52,7 +52,8 @@ Error cannot_execute(const std::string& name, int number) {
   return Error(fmt::format("Cannot execute the command: {}", std::strerror(number))).at({name, {}, {}});
 }
 
-// Throws Error if the program does not exist. Called first, because an older trace must not be replaced in that case.
+// Throws Error if the program does not exist. Called before the output file is opened, because an existing trace must
+// not be replaced if the command cannot start.
 void find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (::access(name.c_str(), X_OK) != 0) throw cannot_execute(name, errno);
@@ -79,8 +80,8 @@ struct Signals {
 };
 
 // Runs in the child, which shares the recorder's memory and must not change it; only its descriptors are separate.
-// Signals are blocked until the exec: the recorder's handlers are not for the child, and stopping the child would also
-// stop the waiting thread.
+// Signals are blocked until the exec, because the recorder's handlers are not for the child. If the child were stopped,
+// the waiting thread would be stopped too.
 [[noreturn]] void hold_and_execute(const Ends& ends, char* const* argv, const Signals& signals) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // an exec of a set-user-ID program clears this
   // The command must not have the recorder's handlers. Ignored signals stay ignored.
@@ -111,8 +112,8 @@ struct Signals {
   ::_exit(127);
 }
 
-// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and does not wait:
-// signal the child only after the other end of `failed` is closed.
+// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and does not wait. So
+// the child must be signalled only after the other end of `failed` is closed.
 void start_in_own_memory(const Ends& ends, char* const* argv, const Signals& signals) {
   const pid_t pid = ::vfork();
   if (pid == 0) hold_and_execute(ends, argv, signals);
@@ -130,12 +131,12 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
   argv.push_back(nullptr);
   Pipe go = make_sockets();
   Pipe failed = make_pipe();
-  // Ignores Ctrl-Z (SIGTSTP). The recorder cannot stop as a whole while one of its threads waits for the child, and the
-  // shell would not notice that it stopped.
+  // Ignores Ctrl-Z (SIGTSTP). While one of its threads waits for the child, the recorder cannot stop as a whole, and
+  // the shell would not notice the stop.
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
   ::sigaction(SIGTSTP, &ignored, &original_stop_);
-  // The child inherits its thread's signal mask.
+  // The child inherits the signal mask of the thread that starts it.
   Signals before{{}, original_stop_};
   ::pthread_sigmask(SIG_SETMASK, nullptr, &before.mask);
   const Ends ends{go.read_end.get(), go.write_end.get(), failed.write_end.get()};
@@ -148,8 +149,7 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
                             // gets the ID
                             ended_.wait();
                           });
-  // When this read returns, the child has the command's name. If the child is killed, the socket is closed and the read
-  // returns.
+  // Waits until the child has the command's name, or until the socket is closed because the child was killed.
   Held held{-1, ESRCH};
   ssize_t got = 0;
   do {
@@ -183,11 +183,11 @@ void HeldCommand::let_stop() const {
   struct sigaction now {};
   ::sigaction(SIGTSTP, nullptr, &now);
   if (now.sa_handler == SIG_IGN)
-    ::sigaction(SIGTSTP, &original_stop_, nullptr);  // if SIGTSTP has another action now, it stays
+    ::sigaction(SIGTSTP, &original_stop_, nullptr);  // restored only if SIGTSTP is still ignored
 }
 
 void HeldCommand::release() {
-  // Sends repeatedly, because a lack of memory may be temporary.
+  // Tries to send several times, because a lack of memory may be temporary.
   constexpr int kAttempts = 3;
   ssize_t sent = 0;
   for (int attempt = 0; attempt < kAttempts && sent != 1; ++attempt) sent = ::send(go_.get(), "g", 1, MSG_NOSIGNAL);

@@ -34,9 +34,8 @@ constexpr std::chrono::milliseconds kPause{100};
 constexpr std::chrono::milliseconds kShortPause{10};
 constexpr int kMissedPart = 100;  // counting missed calls uses at most 1/100 of the time
 
-// Learns the names of tasks by reading /proc repeatedly. Events alone do not suffice: an event with a name may be lost,
-// or overwritten before the file is written. Used if the kernel's saved_cmdlines does not have the tasks of the
-// recording.
+// Learns the names of tasks by reading /proc repeatedly. Events alone do not suffice, because an event with a name may
+// be lost. Used if the kernel's saved_cmdlines does not have the tasks of the recording.
 class TaskNames {
  public:
   explicit TaskNames(Tasks& tasks) : tasks_(tasks) {}
@@ -170,9 +169,11 @@ void RecordSession::start() {
   backend_.start();
   missed_calls_.begin(began_ns, backend_.missed_calls().value_or(MissedCounts{}));
   if (hooks_.started) hooks_.started();
-  if (!traits_.saves_task_names) names_.emplace(tasks_).read();  // other processes may have started after prepare()
+  // reads names again, because other processes may have started after prepare()
+  if (!traits_.saves_task_names) names_.emplace(tasks_).read();
   note_more_processes(outcome_.recording.kernel.notes, begun_meanwhile_);
-  count_missed();  // ends the interval before the command starts: events missed in it do not concern the command
+  // ends the current interval, because events that were missed before the command starts do not concern the command
+  count_missed();
   if (command_ && !hooks_.interrupted()) command_->release();
 }
 
@@ -198,8 +199,8 @@ RecordEnd RecordSession::wait_until_end() {
     changes_->wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       take_sample(false);
-      // If samples are late, later samples are moved instead of being taken one right after the other, because reading
-      // the state takes locks of the kernel.
+      // If a sample is late, all later samples are delayed too. Samples in quick succession would disturb the system,
+      // because reading the state takes locks of the kernel.
       *next_sample =
           std::max(*next_sample + std::chrono::nanoseconds(*request_.sample_interval_ns), SteadyClock::now());
     }

@@ -13,7 +13,8 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostDeadDevices = 8;  // each device that does not answer blocks one thread
+// maximum number of devices that do not answer; each of them blocks one thread
+constexpr std::size_t kMostDeadDevices = 8;
 
 }  // namespace
 
@@ -25,8 +26,8 @@ struct BuildIdReader::Worker {
   bool stop = false;
   pid_t thread = 0;
 
-  // Starts the thread. The thread shares ownership of the worker, because it may wait for a file longer than the caller
-  // exists.
+  // Starts the thread. The thread shares ownership of the worker, because the thread may still wait for a file after
+  // the caller was destroyed.
   static std::shared_ptr<Worker> begin(const ReadFile& read_file) {
     auto worker = std::make_shared<Worker>();
     start_thread("the thread that reads build IDs", [worker, read_file] { worker->work(read_file); }).detach();

@@ -86,8 +86,8 @@ void CgroupMoves::take(Bytes sample) {
     text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }
 
-// Converts a time of perf to ticks. The clock x86-tsc and nanoseconds drift apart, so only the short time from the
-// event until now is converted.
+// Converts a time of perf to ticks. The conversion from nanoseconds to ticks of x86-tsc is slightly inexact. Therefore
+// only the short time from the event until now is converted and subtracted from the current ticks.
 std::uint64_t CgroupMoves::ticks_at(std::uint64_t perf_ns) const {
 #if defined(__x86_64__) || defined(__i386__)
   if (clock_ == "x86-tsc") {

@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kDeepest = 32;  // folders
+constexpr unsigned kDeepest = 32;  // maximum depth of nested cgroup folders
 
 }  // namespace
 

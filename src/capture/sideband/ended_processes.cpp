@@ -16,7 +16,7 @@ void forget_ended(std::vector<SpaceChange>& changes, std::unordered_map<std::int
   for (const auto& [process, end_ns] : ended)
     if (!is_there(process)) gone.insert(process);
   std::unordered_map<std::int32_t, std::size_t> counts;
-  // Maps a process to its parent, if the process has run no other program since the fork.
+  // Key: a process that has run no other program since it was forked. Value: its parent.
   std::unordered_map<std::int32_t, std::int32_t> programs_of;
   for (const SpaceChange& change : changes) {
     ++counts[change.process];

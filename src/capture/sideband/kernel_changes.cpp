@@ -29,7 +29,8 @@ using namespace std::chrono_literals;
 constexpr auto kLookEvery = 250ms;
 constexpr auto kQuiet = 1s;  // if nothing changes for this long, symbols are read in advance
 constexpr int kReceiveBytes = 4 << 20;
-// Limits the trace's size if modules are loaded and removed repeatedly.
+// Maximum size of the symbols of modules, in bytes. Limits the trace's size if modules are loaded and removed
+// repeatedly.
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::size_t kMostChanges = 4096;
 // Smaller jumps of the wall clock are adjustments, which are not recorded.
@@ -57,7 +58,8 @@ std::int64_t nanoseconds_of(clockid_t clock) {
 // monotonic time does not.
 std::int64_t suspended_ns() { return nanoseconds_of(CLOCK_BOOTTIME) - nanoseconds_of(CLOCK_MONOTONIC); }
 
-// Returns the difference between the wall clock and boot time. It hardly changes unless the clock is set.
+// Returns the difference between the wall clock and boot time. The difference hardly changes unless the wall clock is
+// set.
 std::int64_t wall_offset_ns() { return nanoseconds_of(CLOCK_REALTIME) - nanoseconds_of(CLOCK_BOOTTIME); }
 
 std::set<unsigned> cpus_in(std::string_view list) {
@@ -109,8 +111,8 @@ std::string moved(std::string_view lines, std::uint64_t by) {
 }
 
 // Returns the start of the line before the first module's line. A reader that stops there does not make the kernel list
-// its modules. If the kernel lists them while no module is loaded, this open file does not show modules that are loaded
-// later.
+// its modules. If the kernel lists its modules while none is loaded, this open file does not show modules that are
+// loaded later.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
   std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
@@ -150,14 +152,14 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
     const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : std::chrono::nanoseconds(left - seconds).count()};
     pollfd polled{uevents_.get(), POLLIN, 0};
     ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
-    // Comparing the state takes time, so without uevents it is done only at intervals.
+    // Comparing the state takes time. So without uevents, the state is compared only at intervals.
     const bool has_changed = uevents_ && (polled.revents & POLLIN) != 0 && read_uevents();
     if (has_changed || std::chrono::steady_clock::now() >= next_look_) look();
     if (has_to_read()) read_symbols();
   } while (std::chrono::steady_clock::now() < end);
 }
 
-// Reads the kernel's messages about changes. True if modules have changed. A message is "add@/module/brd" or
+// Reads the kernel's messages about changes. Returns true if modules have changed. A message is "add@/module/brd" or
 // "offline@/devices/system/cpu/cpu1", then "KEY=VALUE".
 bool KernelChanges::read_uevents() {
   bool modules = false;
@@ -217,8 +219,8 @@ void KernelChanges::compare_cpus(std::vector<CpuChange>& changes) {
     if (!before.contains(cpu)) add_cpu(cpu, true, changes);
 }
 
-// Notes changes of CPUs. They happened between the previous check of CPUs and this check, which started at the time
-// `looked_at`.
+// Adds changes of CPUs to the notes. They happened between the previous check of CPUs and this check, which started at
+// the time `looked_at`.
 void KernelChanges::note_cpus(const std::vector<CpuChange>& changes, std::uint64_t looked_at) {
   const std::uint64_t since = std::exchange(cpus_looked_at_, looked_at);
   if (changes.empty()) return;
@@ -235,8 +237,8 @@ void KernelChanges::compare_modules() {
   if (now != modules_ && changes_.size() < kMostChanges) {
     for (const auto& [name, module] : modules_)
       if (const auto still = now.find(name); still == now.end() || still->second != module) {
-        // If symbols were just read for this module, they may belong to another module, which was loaded at the same
-        // address.
+        // Symbols that are read now may belong to another module that was loaded at the same address. So the symbols of
+        // the removed module are no longer wanted.
         std::erase_if(wanted_, [&gone = name, this](std::size_t change) { return changes_[change].name == gone; });
         changes_.push_back({false, now_(), modules_looked_at_, name});
       }
@@ -249,7 +251,7 @@ void KernelChanges::compare_modules() {
 }
 
 void KernelChanges::note_load(const LoadedModule& module) {
-  if (module.begin == 0) return;  // hidden, because this process is not permitted to see addresses
+  if (module.begin == 0) return;  // the address is hidden, because this process is not permitted to see addresses
   ModuleChange change{true, now_(), modules_looked_at_, module.name};
   change.build_id = build_id_of(module.name);
   change.build = fmt::format("{} {} {}", module.name, change.build_id, module.bytes);
@@ -285,7 +287,7 @@ void KernelChanges::read_symbols() {
 
 void KernelChanges::keep_symbols(std::string_view kallsyms) {
   const std::size_t before = changes_.size();
-  compare_modules();  // removes modules that are no longer loaded from wanted_
+  compare_modules();  // removes those modules from wanted_ that are no longer loaded
   const auto was_read = [before](std::size_t change) { return change < before; };
   for (const std::size_t number : wanted_) {
     const ModuleChange& change = changes_[number];

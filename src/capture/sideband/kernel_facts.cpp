@@ -131,8 +131,8 @@ KernelDescription describe_running_kernel() {
   return kernel;
 }
 
-// Returns the format of an event that lists the names of the GFP flags. Readers must not conclude that the trace has
-// allocations, so this is not an event of allocations. Kernels have it since Linux 2.6.38.
+// Returns the format of an event that lists the names of the GFP flags. This is not an allocation event, because
+// readers must not conclude that the trace has allocations. Linux 2.6.38 and later have the event.
 std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
   auto text = try_read_file(tracefs + "/events/vmscan/mm_vmscan_direct_reclaim_begin/format");
   return text ? std::optional(FormatText{"vmscan", std::move(*text)}) : std::nullopt;

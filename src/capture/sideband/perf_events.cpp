@@ -20,7 +20,7 @@ int clock_id(const std::string& clock) {
   if (clock == "mono_raw" || clock == "x86-tsc") return CLOCK_MONOTONIC_RAW;
   if (clock == "boot") return CLOCK_BOOTTIME;
   if (clock == "tai") return CLOCK_TAI;
-  return -1;  // for `local`, `global` and `perf`: the scheduler's clock, which perf uses by default
+  return -1;  // for the trace clocks `local`, `global` and `perf`: the scheduler's clock, which perf uses by default
 }
 
 }  // namespace

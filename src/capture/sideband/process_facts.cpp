@@ -34,14 +34,14 @@ std::string_view parent_in(std::string_view stat) {
   return words.size() > 2 ? words[2] : "0";
 }
 
-// Finds the line "0::PATH", which is for version 2.
+// Returns the path of the cgroup in version 2, which is in the line "0::PATH".
 std::string_view cgroup_in(std::string_view text) {
   for (const std::string_view line : split(text, '\n'))
     if (line.starts_with("0::")) return line.substr(3);
   return {};
 }
 
-// "pid:[4026531836]"
+// Returns the PID namespace of a process, such as "pid:[4026531836]".
 std::string pid_space_of(const std::string& process) {
   std::array<char, 64> target;
   const ssize_t size = ::readlink((process + "/ns/pid").c_str(), target.data(), target.size());
@@ -68,7 +68,7 @@ std::string describe_processes(const std::string& proc) {
 }
 
 std::map<std::uint32_t, bool> running_processes(std::uint64_t begin_ns, const std::string& proc) {
-  constexpr std::size_t kState = 1;  // indices after "812 (name)"
+  constexpr std::size_t kState = 1;  // indices of fields, counted after "812 (name)"
   constexpr std::size_t kStartTime = 20;
   const std::uint64_t tick_ns = 1'000'000'000 / static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
   std::map<std::uint32_t, bool> running;

@@ -60,7 +60,7 @@ std::optional<MapsLine> parse_line(std::string_view line) {
 
 }  // namespace
 
-// True for the same paths as in is_anon_memory() of tools/perf/util/map.h.
+// True for the paths that is_anon_memory() of tools/perf/util/map.h accepts.
 bool is_made(std::string_view path) {
   return path.empty() || path.starts_with("//anon") || path.starts_with("/dev/zero") ||
          path.starts_with("/anon_hugepage") || path.starts_with("[anon") || path.starts_with("[heap]") ||

@@ -81,8 +81,8 @@ void UserMemoryWatch::poll() {
   learn(known);
 }
 
-// Handles the changes that were added from index `from` on, sorted by time over all CPUs. After that, handles ended
-// processes.
+// Sorts the changes from index `from` on by time, because they are from several CPUs, and adds them to mapped_. After
+// that, handles ended processes.
 void UserMemoryWatch::learn(std::size_t from) {
   const auto begin = memory_.changes.begin() + static_cast<std::ptrdiff_t>(from);
   std::ranges::stable_sort(begin, memory_.changes.end(), {}, &SpaceChange::time_ns);
@@ -92,7 +92,7 @@ void UserMemoryWatch::learn(std::size_t from) {
     note_user(*change);
   }
   for (const auto& [process, time_ns] : std::exchange(ended_now_, {})) {
-    // The kernel also reports an end if an exec changes the credentials of a process. Such a process lives on
+    // The kernel also reports an end if an exec changes the credentials of a process. Such a process continues to run
     // (begin_new_exec()).
     if (mapped_.changed_ns(process) <= time_ns) users_.erase(process);
     mapped_.ended(process, time_ns);
@@ -106,8 +106,8 @@ std::optional<uid_t> UserMemoryWatch::user_of(std::int32_t process) {
   return known == users_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// Notes the user of a process when the process changes. If the task has ended, its user is taken from its parent, if
-// known.
+// Stores the user of a process when the process changes. If the process has ended, it has the user of its parent, if
+// that user is known.
 void UserMemoryWatch::note_user(const SpaceChange& change) {
   if (change.kind == SpaceChange::Kind::forked) {
     if (user_of(change.process)) return;
@@ -235,8 +235,8 @@ void UserMemoryWatch::scan_proc_again(std::optional<std::uint64_t> since_ns) {
   const auto forget = [&](std::int32_t process) {
     memory_.changes.push_back({.time_ns = when(process), .process = process, .kind = SpaceChange::Kind::executed});
   };
-  // The code of these processes gets no names: they may have run other programs since that time, and the names of the
-  // earlier program would be wrong.
+  // The code of these processes gets no names. They may have run other programs since that time, so names of the
+  // earlier program might be wrong.
   if (since_ns) std::ranges::for_each(look.gone, forget);
   for (const ProcessCode& code : look.code) {
     const UnreportedCode unreported = unreported_code(mapped_, code);
@@ -297,7 +297,8 @@ void UserMemoryWatch::forget_ended() {
   constexpr std::size_t kMostChanges = 1 << 19;
   if (memory_.changes.size() <= std::max(kMostChanges, 2 * living_changes_)) return;
   kmt::forget_ended(memory_.changes, ended_, kMostChanges, is_process);
-  living_changes_ = memory_.changes.size();  // approximate; the next search waits until many new changes were added
+  // an approximate number is enough: the next search starts only after many new changes
+  living_changes_ = memory_.changes.size();
   const std::vector<CodeObject> objects = std::exchange(memory_.objects, {});
   objects_.clear();
   build_ids_.clear();

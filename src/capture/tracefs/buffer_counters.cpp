@@ -36,7 +36,7 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
       counters.lost += value;
     if (key != "now ts") continue;
     counters.now_ticks = value;
-    if (!rest.starts_with('.')) continue;  // seconds with six digits after the decimal point
+    if (!rest.starts_with('.')) continue;  // the time is in seconds with six digits after the decimal point
     const std::uint64_t micros = parse_leading<std::uint64_t>(rest.substr(1)).value_or(0);
     counters.now_ticks = value * 1'000'000'000 + micros * 1000;
   }

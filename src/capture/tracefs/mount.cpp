@@ -102,8 +102,8 @@ TracefsMount mount_tracefs_privately() {
 }
 
 std::string kernel_lockdown() {
-  const std::string text = try_read_file("/sys/kernel/security/lockdown").value_or("");  // content of the file, such as
-                                                                                         // "none [integrity] …"
+  // The content of the file is a text such as "none [integrity] …".
+  const std::string text = try_read_file("/sys/kernel/security/lockdown").value_or("");
   const std::size_t open = text.find('[');
   const std::size_t close = text.find(']');
   if (open == std::string::npos || close == std::string::npos || close < open) return {};

@@ -33,8 +33,8 @@ struct Fetched {
   std::string type;
 };
 
-// Adds a value to the fields of a probe. If a number is unreadable, the kernel records old bytes of the buffer and does
-// not report that. Therefore a string is read from the same address as well. An empty string shows that the address is
+// Adds a value to the fields of a probe. If a number is unreadable, the kernel records old bytes of the buffer without
+// an error. Therefore the probe also reads a string from the same address. If this string is empty, the address is
 // unreadable.
 void add_value(const ValuePath& path, std::size_t number, const ProbeMachine& machine, std::vector<Fetched>& fetched) {
   const std::string place = place_of(path, machine);

@@ -25,7 +25,8 @@ namespace kmt {
 
 namespace {
 
-// Returns field 22 of /proc/PID/stat. Together with the PID it identifies a process.
+// Returns the start time of a process (field 22 of /proc/PID/stat). The PID and the start time together identify a
+// process.
 std::string start_time(long pid) {
   const std::string stat = try_read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
   const std::size_t comm_end = stat.rfind(')');  // a process name may have any characters

@@ -15,7 +15,7 @@ namespace kmt {
 namespace {
 
 std::string bytes_text(double bytes) {
-  // evidence.json may contain any number, but a number above this limit might not fit into 64 bits
+  // The limit prevents an overflow of 64 bits, because evidence.json may contain any number.
   constexpr double kMost = 1e18;
   return humane_bytes(static_cast<std::uint64_t>(std::clamp(bytes, 0.0, kMost)));
 }
@@ -53,7 +53,8 @@ std::string why_unnamed(const InvestigationResult& result) {
 
 std::string percent_text(double share) { return fmt::format("{:.0f}%", 100 * share); }
 
-// Returns the part of the time that the evidence covers. Empty if it covers nearly all of the time.
+// Returns a text about the part of the time that the evidence covers. Empty if the evidence covers nearly all of the
+// time.
 std::string coverage_text(const InvestigationResult& result) {
   const Coverage& coverage = result.conclusion.coverage;
   if (result.judgement.seen_seconds == 0)
@@ -103,7 +104,8 @@ std::string steps_text(const InvestigationResult& result) {
                      state.steps, from_to(state));
 }
 
-// Returns a sentence about growth that is too slow for this time. Empty if all growth above the threshold is found.
+// Returns a sentence about growth that is too slow to be visible in the observed time. Empty if all growth above the
+// threshold is visible.
 std::string visible_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   if (judgement.visible_bytes_per_s <= judgement.threshold_bytes_per_s) return {};
@@ -121,7 +123,8 @@ std::string unsure_text(const InvestigationResult& result) {
                      more > 0 ? fmt::format("; {} more below", more) : "");
 }
 
-// Returns the sentence for the case that nothing grows faster than the threshold. Slower growth may be confirmed.
+// Returns the sentence for the case that nothing grows faster than the threshold. There may be confirmed growth that is
+// slower.
 std::string no_growth_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   const Conclusion& conclusion = result.conclusion;
@@ -237,7 +240,8 @@ std::string advice_text(const InvestigationResult& result) {
 std::string process_words(const FindingProcess& process) {
   if (process.process == 0) return process.task;
   const char* const ended = process.ended ? ", ended" : "";
-  if (process.task.empty()) return fmt::format("process {}{}", process.process, ended);  // the name is unknown
+  // the name of the process is unknown
+  if (process.task.empty()) return fmt::format("process {}{}", process.process, ended);
   return fmt::format("{} (pid {}{})", process.task, process.process, ended);
 }
 

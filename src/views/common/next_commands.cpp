@@ -29,8 +29,8 @@ std::string shell_word(const std::string& path) {
   return quoted + "'";
 }
 
-// Returns a shell command that shows the kernel objects of a finding: keys, System V IPC objects, mappings, or open
-// files. Empty if only a process that has ended could show them.
+// Returns a shell command that shows which kernel objects hold the memory of a finding: keys, System V IPC objects,
+// mappings, or open files. Empty if the command needs a running process and all processes have ended.
 std::string what_is_held(const GrowthFinding& finding) {
   const auto running = std::ranges::find_if(
       finding.processes, [](const FindingProcess& process) { return process.process != 0 && !process.ended; });
@@ -79,7 +79,7 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
 }  // namespace
 
 std::vector<std::string> next_commands(const InvestigationResult& result) {
-  const bool is_live = result.cost.has_value();  // if not live, the processes may have ended or be on another machine
+  const bool is_live = result.cost.has_value();  // false: the processes may have ended or may be on another machine
   const auto has_file = [&result](const char* name) {
     return !result.folder.empty() &&
            std::ranges::find(result.files, name, &InvestigationFile::name) != result.files.end();

@@ -58,7 +58,8 @@ class Maker {
     static const std::vector<CodeAddress> kNone;
     const auto* const stack = key_of<std::vector<CodeAddress>>(row, GroupKey::stack);
     const std::vector<CodeAddress>& all = stack == nullptr ? kNone : *stack;
-    if (all.empty() || !all.front().object.empty()) add_site(row, frames);  // the stack has no kernel frame
+    // if the stack has no kernel frame, its call site is added as a frame
+    if (all.empty() || !all.front().object.empty()) add_site(row, frames);
     for (const CodeAddress& code : relevant_frames(all)) add_code(code, frames);
   }
 

@@ -37,8 +37,8 @@ std::optional<UnseenSource> unknown_cgroups(const InvestigationResult& result) {
   if (std::ranges::all_of(processes, has_none))
     return UnseenSource{"cgroups of processes", "neither the samples nor the recording name cgroups",
                         "samples name them, and so does `kmemtrace record` on a kernel with version 2 cgroups"};
-  // An investigation of the running machine knows whether cgroup version 1 accounts memory there. Only a trace of
-  // another machine needs this warning.
+  // This warning is only for a trace of another machine. On the running machine, the investigation knows whether cgroup
+  // version 1 accounts memory.
   const auto is_in_root = [](const FindingProcess& process) { return process.process == 0 || process.cgroup == "/"; };
   const bool is_any = std::ranges::any_of(processes, [](const FindingProcess& one) { return one.process != 0; });
   if (result.watched || !is_any || !std::ranges::all_of(processes, is_in_root)) return std::nullopt;

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-constexpr const char* kCategoryColours[kAllocators] = {"orange", "purple", "brown", "yellow"};  // by Allocator
+constexpr const char* kCategoryColours[kAllocators] = {"orange", "purple", "brown", "yellow"};  // indexed by Allocator
 
 // Returns a column that has the same value in every row.
 Json column(std::size_t length, const Json& value) { return Json(std::vector<Json>(length, value)); }

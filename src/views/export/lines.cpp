@@ -115,8 +115,8 @@ class CsvExport : public LinesExport {
     if (address) put("{:#x}", *address);
     comma();
   }
-  // Writes a text. A spreadsheet evaluates text that starts like a formula, and the trace is untrusted. So the first
-  // character of such text is escaped like an unprintable character.
+  // Writes a text. A spreadsheet would evaluate text that starts like a formula, and the text may be malicious. So if a
+  // text starts like a formula, its first character is escaped like an unprintable character.
   void text(std::string_view text) {
     const bool quoted = text.find_first_of(",\"") != std::string_view::npos;
     if (quoted) put("\"");

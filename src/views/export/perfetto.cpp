@@ -36,8 +36,8 @@ enum WireUnit : std::int32_t { kUnspecified = 0, kBytes = 3 };
 template <typename Message>
 using Builder = protozero::pbf_builder<Message>;
 
-constexpr std::uint64_t kMemory = 1;  // UUIDs of the groups of tracks; the following numbers are the UUIDs of the
-                                      // tracks
+// This and the next two numbers are the UUIDs of the groups of tracks. Larger numbers are the UUIDs of tracks.
+constexpr std::uint64_t kMemory = 1;
 constexpr std::uint64_t kAllocations = 2;
 constexpr std::uint64_t kCalls = 3;
 

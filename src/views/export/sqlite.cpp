@@ -129,7 +129,7 @@ std::uint32_t SqliteExport::task_id(std::int32_t tid, std::string_view name) {
   return known->second;
 }
 
-// Returns 0 if the cache is unknown.
+// Returns the ID of a cache, or 0 if the cache is unknown.
 std::uint32_t SqliteExport::cache_id(std::string_view name) {
   if (name.empty()) return 0;
   const auto [known, is_new] = caches_.try_emplace(std::string(name), static_cast<std::uint32_t>(caches_.size() + 1));

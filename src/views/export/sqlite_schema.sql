@@ -25,7 +25,7 @@ CREATE TABLE allocations(id INTEGER PRIMARY KEY, event INTEGER NOT NULL REFERENC
 CREATE TABLE peaks(allocator TEXT PRIMARY KEY, peak_bytes INTEGER NOT NULL, peak_ns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE samples(source TEXT NOT NULL, name TEXT NOT NULL, time_ns INTEGER NOT NULL, value REAL NOT NULL);
 
--- Each report view has the sums of its groups' allocations. Duplicate events count once.
+-- Each report view lists groups with the sums of their allocations. In these sums, duplicate events count once.
 CREATE VIEW allocation_details AS
   SELECT a.*, e.address, e.cpu, e.context, CASE e.context WHEN 'task' THEN t.tid END AS tid,
     CASE e.context WHEN 'task' THEN t.name ELSE '[' || e.context || ']' END AS task, e.page_order, e.migrate_type,
@@ -82,8 +82,8 @@ CREATE VIEW report_cpus AS
   SELECT allocator, cpu, {measures} FROM allocation_details GROUP BY allocator, cpu;
 CREATE VIEW report_contexts AS
   SELECT allocator, context, {measures} FROM allocation_details GROUP BY allocator, context;
--- pages_freed_twice counts only frees whose pages had all been freed before. A report also counts frees that have some
--- pages of this kind.
+-- pages_freed_twice counts only frees whose pages had all been freed before. A report also counts frees in which only
+-- some of the pages had been freed before.
 CREATE VIEW report_anomalies AS
   SELECT CASE WHEN e.outcome = 'free-of-older' THEN 'allocated_before_trace'
       WHEN e.outcome = 'impossible-order' THEN 'impossible_order'

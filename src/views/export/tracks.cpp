@@ -27,7 +27,7 @@ Points live_of(const Timeline& timeline, const TimeAxis& axis) {
   return points;
 }
 
-// Returns the points of a rate. The rate of a bucket applies from the start of the bucket.
+// Returns the points of a rate per second. Each point is at the start of a bucket and has the rate of this bucket.
 Points rate_of(const Timeline& timeline, const TimeAxis& axis, std::uint64_t TimeSeriesPoint::*count) {
   const double seconds = static_cast<double>(axis.width_ns) / 1e9;
   Points points;

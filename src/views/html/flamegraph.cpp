@@ -21,12 +21,13 @@ namespace {
 constexpr double kMargin = 10;
 constexpr double kWidth = 1200;  // width of the root frame in pixels
 constexpr double kRow = 17;
-constexpr double kTop = 58;                  // height of the title and the remarks, in pixels
-constexpr double kBottom = 24;               // height of the line about the frame under the pointer, in pixels
-constexpr std::size_t kMostFrames = 10'000;  // number of frames; a browser can zoom a graph of this size in 0.2 s
-constexpr double kLetter = 6.6;              // average width of a letter in pixels
+constexpr double kTop = 58;     // height of the title and the remarks, in pixels
+constexpr double kBottom = 24;  // height of the line about the frame under the pointer, in pixels
+// maximum number of frames drawn; a browser can zoom a graph of this size in 0.2 s
+constexpr std::size_t kMostFrames = 10'000;
+constexpr double kLetter = 6.6;  // average width of a letter in pixels
 constexpr unsigned kDeepest =
-    512;  // maximum number of levels drawn; a stack of a trace has at most 256 frames, plus inlined functions
+    512;  // Maximum number of levels drawn. A stack of a trace has at most 256 frames, plus inlined functions.
 
 // Escapes text for XML. The text must be valid UTF-8 without control characters.
 std::string escaped(std::string_view text) {
@@ -78,8 +79,8 @@ Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   return {200, 200, 200};
 }
 
-// Returns red for growth and green for shrinkage. The colour is deeper if the change is a larger share of the frame's
-// value.
+// Returns red for growth and green for shrinkage. The larger the change is compared with the frame's value, the deeper
+// is the colour.
 Colour colour_of_change(std::uint64_t value, std::uint64_t base) {
   const double most = static_cast<double>(std::max(value, base));
   const double change = most == 0 ? 0 : (static_cast<double>(value) - static_cast<double>(base)) / most;

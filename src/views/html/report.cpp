@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kMarker = "@KMEMTRACE_DATA@";
 
-// RFC 4648.
+// Encodes bytes as base64 (RFC 4648).
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string out;

@@ -23,13 +23,14 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostGroups = 20'000;
-constexpr std::size_t kMostEntries = 300'000;  // number of entries; an entry is the traffic of one group in one bucket
-                                               // of time
-constexpr std::size_t kMostSizes = 100'000;    // maximum number of elements of the arrays about object sizes
+// Maximum number of entries. An entry is the traffic of one group in one bucket of time.
+constexpr std::size_t kMostEntries = 300'000;
+constexpr std::size_t kMostSizes = 100'000;  // maximum number of elements of the arrays about object sizes
 constexpr std::size_t kMostLifetimes = 100'000;
 constexpr std::size_t kMostCpus = 256;
 constexpr int kOtherCpus = -1;
-// an object was freed on another CPU than it was allocated on, and both CPUs are merged into kOtherCpus
+// Stands for two different CPUs that are both merged into kOtherCpus: the CPU that allocated an object and the CPU that
+// freed it.
 constexpr int kAnotherOfThem = -2;
 constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
@@ -100,7 +101,7 @@ class Columns {
   Json json_ = Json::object();
 };
 
-// Ranks the groups of a page. The rank of a group is its largest share of any total, so a group is shown even if only
+// Ranks the groups of a page. The rank of a group is its largest share of any total. So a group is shown even if only
 // one of its values is large.
 class Importance {
  public:
@@ -215,7 +216,7 @@ class Explorer {
     std::uint64_t groups = 0;
     std::uint64_t bytes_allocated = 0;
     std::uint64_t live_bytes = 0;
-    std::map<std::uint32_t, TrafficCounts> traffic;  // by bucket
+    std::map<std::uint32_t, TrafficCounts> traffic;  // key: index of the bucket
   };
 
   const KeyValue* value_of(GroupKey key, const GroupRow& row) const {
@@ -279,8 +280,8 @@ class Explorer {
     }
   }
 
-  // Adds the counts of the next group in a bucket. Groups and buckets are in ascending order. So differences are
-  // stored, because they are small numbers.
+  // Adds the counts of the next group in a bucket. Groups and buckets are added in ascending order. Only the
+  // differences to the previous numbers are stored, because these are small.
   void add_change(std::uint32_t bucket, const TrafficCounts& counts) {
     const bool same_group = next_group_ == last_group_;
     changes_.add(next_group_ - last_group_, same_group ? bucket - last_bucket_ : bucket, number(counts.allocations),

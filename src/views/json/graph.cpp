@@ -27,7 +27,7 @@ Json to_json(const InsideSums& inside) {
   return json;
 }
 
-// Returns an empty text if the function returns nothing that can be shown.
+// Returns the result of the call as text. The text is empty if the function returns nothing that can be shown.
 Json result_text(const TracedCall& call) {
   if (call.result) return value_text(*call.result, true);
   return call.typed ? Json("") : Json(nullptr);

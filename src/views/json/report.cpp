@@ -16,7 +16,8 @@ namespace {
 
 Json known(std::uint64_t bytes, bool is_known) { return is_known ? Json(bytes) : Json(nullptr); }
 
-// Adds the live allocations that may already be freed. `live_is_upper_bound` is true if there are any.
+// Adds the numbers of live allocations that may already be freed. If there are such allocations, `live_is_upper_bound`
+// is true.
 void add_maybe_freed(const LiveCount& maybe_freed, Json& json) {
   json["live_is_upper_bound"] = maybe_freed.allocations > 0;
   json["maybe_freed_allocations"] = maybe_freed.allocations;

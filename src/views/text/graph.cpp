@@ -213,10 +213,10 @@ class GraphText {
   const TextStyle& style_;
   unsigned cpu_width_ = 1;
   std::size_t next_gap_ = 0;
-  std::vector<bool> leaf_;              // by call
+  std::vector<bool> leaf_;              // indexed by call: true if the call is shown on one line
   std::vector<bool> follows_in_block_;  // indexed by call: true if the previous call is in the same block of interrupts
   std::vector<bool> ends_block_;
-  std::map<unsigned, std::string> running_;  // by CPU
+  std::map<unsigned, std::string> running_;  // key: CPU; value: the task that runs on it
   std::string out_;
 };
 
@@ -239,8 +239,8 @@ std::string function_table(const CallGraphResult& result, const GraphOptions& op
   for (TableColumn& column : table.columns)
     if (column.header == "Cut off" || column.header == "Lossy" || column.header == "Failed")
       column.importance = std::min<unsigned>(column.importance, 1);
-  // Says in the heading whether the numbers include calls that the filters exclude. A narrow table may drop the column
-  // "selected".
+  // The heading states whether the numbers include calls that the filters exclude, because a narrow table may drop the
+  // column "selected".
   const char* const of_what = options.sums_beyond ? ", of all calls, selected or not" : "";
   std::string out =
       "\n" + heading(fmt::format("Functions, by {}{}", options.sort->key, of_what), style) + to_text(table, style);
@@ -327,7 +327,7 @@ std::string text_graph(const CallGraphResult& result, const GraphOptions& option
   for (std::size_t i = 0; i < kAllocators; ++i)
     if (result.outside[i].any()) outside.push_back(inside_text(static_cast<Allocator>(i), result.outside[i], style));
   if (!outside.empty()) out += labelled("outside", fmt::format("{}", fmt::join(outside, "; ")), style);
-  std::map<std::string, std::vector<std::string>> refused;  // by reason
+  std::map<std::string, std::vector<std::string>> refused;  // key: reason; value: names of functions
   for (const RefusedFunction& one : result.refused) refused[printable(one.why)].push_back(printable(one.name));
   for (const auto& [why, names] : refused)
     out += labelled("refused", fmt::format("{}: {}", first_of(names), why), style);

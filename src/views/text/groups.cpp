@@ -35,7 +35,7 @@ void add_key_columns(const std::vector<GroupKey>& by, const Rows& rows, const Te
   for (std::size_t key = 0; key < by.size(); ++key) {
     table.columns.push_back({std::string(info_of(by[key]).header), true});
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i]->keys.empty())  // a sum
+      if (rows[i]->keys.empty())  // a row without keys is a sum
         table.rows[i].cells.push_back(key == 0 ? rows[i]->name : "");
       else
         table.rows[i].cells.push_back((by[key] == GroupKey::stack ? fmt::format("#{} ", i + 1) : "") +

@@ -20,8 +20,8 @@ std::string bytes_with_interval(const Estimate& estimate, const TextStyle& style
                      say_bytes(rounded(estimate.low), style), say_bytes(rounded(estimate.high), style));
 }
 
-// Returns half the width of the confidence interval, divided by the estimate. A wider interval than the estimate only
-// says that there are too few samples.
+// Returns half the width of the confidence interval, divided by the estimate. If the interval is wider than the
+// estimate, there are too few samples.
 std::string doubt(const Estimate& estimate) {
   if (estimate.value <= 0) return "-";
   const double percent = 50 * (estimate.high - estimate.low) / estimate.value;

@@ -20,18 +20,19 @@ namespace kmt {
 
 namespace {
 
-// the numbers are rounded and estimated, so a difference of less than 5 % does not count
+// Differences of less than 5 % are ignored, because the numbers are rounded and estimated.
 constexpr double kClearly = 1.05;
 constexpr std::size_t kMostLines = 60;
 constexpr std::size_t kMostDifferences = 8;
 
-// Limits for the number of rows. The first level that fits into kMostLines is used.
+// The maximum number of rows of each part. kDetails lists several levels. The first level with which the text fits into
+// kMostLines is used.
 struct Detail {
   std::size_t findings;
   std::size_t rows;  // per finding
   std::size_t frames;
   std::size_t states;
-  std::size_t sources;  // unseen
+  std::size_t sources;  // sources that could not be read
   bool explains;        // true: explain the columns of the counters
   bool files;           // true: print one line for each file
 };
@@ -113,7 +114,7 @@ std::string stack_text(const GrowthFinding& finding, const Detail& detail, const
   return labelled("stack", path, style);
 }
 
-// Returns the growth of the caches that are too small to be listed.
+// Returns the total growth of the caches whose growth is too small to be listed.
 double rest_of(const GrowthFinding& finding) {
   double rest = finding.trend.bytes_per_s;
   for (const FindingCache& cache : finding.caches) rest -= cache.bytes_per_s;
@@ -141,7 +142,9 @@ std::string processes_text(const GrowthFinding& finding, const Detail& detail, c
 // Returns the growth in each cache, compared with the kernel's counter of the cache.
 std::string caches_text(const GrowthFinding& finding, const Detail& detail, const TextStyle& style) {
   constexpr double kLeastToTell = 0.005;
-  constexpr double kMore = 1.25;  // above this factor, other call sites free this memory, or the estimate is too high
+  // Above this ratio of the estimate to the kernel's counter, other call sites free this memory, or the estimate is too
+  // high.
+  constexpr double kMore = 1.25;
   std::string out;
   for (std::size_t i = 0; i < std::min(finding.caches.size(), detail.rows); ++i) {
     const FindingCache& cache = finding.caches[i];
@@ -205,7 +208,7 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
               {}};
   for (const StateGrowth& state : judgement.states) {
     if (table.rows.size() >= detail.states || state.last <= state.first) break;
-    const double rate = state.bytes_per_s();  // not above 0 if the memory rose in a jump
+    const double rate = state.bytes_per_s();  // 0 or negative if the memory rose in a single step
     table.rows.push_back(
         {{state.name == kUnaccounted ? "unaccounted memory" : ascii(state.shown_name()), size_text(state.first, style),
           size_text(state.last, style), change_text(state.last - state.first, style), rate > 0 ? say_growth(rate) : "-",

@@ -22,8 +22,8 @@ std::string_view header_of(GroupKey key) {
   }
 }
 
-// Returns perf's name of a kernel object: "[kernel.kallsyms]", "[ext4]". Names of some user-space objects also have
-// brackets.
+// True if this is perf's name of a kernel object, such as "[kernel.kallsyms]" or "[ext4]". Some objects that are not in
+// the kernel also have names in brackets.
 bool is_of_kernel(const std::string& object) {
   return object.starts_with('[') && object != "[vdso]" && object != "[vsyscall]" && object != "[unknown]" &&
          !object.starts_with("[JIT]");

@@ -22,7 +22,7 @@ constexpr std::size_t kLevels = kAsciiLevels.size();
 constexpr std::array<unsigned, 6> kColours = {36, 33, 35, 32, 31, 34};  // SGR codes: cyan, yellow, magenta, …
 constexpr std::size_t kIndent = 2;
 
-// Returns the UTF-8 text of a character. The code must be one that needs three bytes.
+// Returns a character as UTF-8. The character must be one that needs three bytes.
 std::string utf8(unsigned code) {
   return {static_cast<char>(0xE0u | code >> 12), static_cast<char>(0x80u | (code >> 6 & 0x3Fu)),
           static_cast<char>(0x80u | (code & 0x3Fu))};

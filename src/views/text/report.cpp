@@ -62,8 +62,8 @@ std::string summary(const ReportResult& result, const ReportOptions& options, st
   return out + lost_line(trace, style);
 }
 
-// Returns the lines about slab objects. With `has_zeros` false, the lines about failures and nodes are left out if they
-// have nothing to say.
+// Returns the lines about slab objects. If `has_zeros` is false, leaves out lines about failures and nodes whose
+// numbers are all zero.
 std::string slab_lines(const SlabTotals& slab, bool has_zeros, const TextStyle& style) {
   std::string out = "\n" + heading("Slab allocator", style);
   if (!has_events(slab))
@@ -332,7 +332,7 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
 }
 
-// Returns what a brief report leaves out, as text; empty if nothing.
+// Returns a line about the parts that a brief report leaves out. Empty if it leaves out nothing.
 std::string cut_line(const ReportResult& result, std::size_t groups, const std::vector<std::string>& sections,
                      const TextStyle& style) {
   std::string left_out;
@@ -349,10 +349,10 @@ std::string cut_line(const ReportResult& result, std::size_t groups, const std::
 
 // The parts of a brief report that are left out if there is no room.
 struct BriefParts {
-  bool has_small_allocators = false;  // totals of percpu memory and vmalloc areas
+  bool has_small_allocators = false;  // true: the totals of percpu memory and vmalloc areas are shown
   std::size_t rows = 0;               // number of rows of the first table
   bool has_all_tables = false;        // true: other tables are shown too, with a few rows
-  bool has_churn = false;             // short-lived groups
+  bool has_churn = false;             // true: the section of short-lived groups is shown
 };
 
 // Returns the tables of a brief report. `churn` is the section of short-lived groups, if there are any.
@@ -395,7 +395,7 @@ std::string brief_groups(const ReportResult& result, const ReportOptions& option
       const std::size_t lines = used + lines_in(out);
       if (lines <= kBriefLines) return out;
       if (rows == kFewestRows) break;
-      rows -= std::min(rows - kFewestRows, lines - kBriefLines);  // a row has one line
+      rows -= std::min(rows - kFewestRows, lines - kBriefLines);  // removes one row for each line that is too much
     }
   return out;
 }
@@ -438,7 +438,7 @@ std::string text_of(const ReportResult& result, const ReportOptions& options, bo
                                                      : text_matrices(result.matrices, result.by, options, style);
   const std::string rest = totals + small_allocators + anomalies;
   if (!options.table_first) return out + verdict + rest + tables + sections_after_groups(result, options, style);
-  // The title of a table that was asked for is in the first 24 lines, after a blank line.
+  // If the user asked for a table, the title of the table must be within the first 24 lines, after a blank line.
   constexpr std::size_t kFirstScreen = 24;
   const bool has_room = lines_in(out) + lines_in(verdict) + 2 <= kFirstScreen;
   out += has_room ? verdict + tables : tables + verdict;

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kWide = 110;  // plots are wider if lines have at least this number of characters
+constexpr unsigned kWide = 110;  // if lines have at least this number of characters, plots are wider
 
 std::string bytes_text(double bytes, const TextStyle& style, bool plus = false) {
   constexpr double kMost = 9e18;

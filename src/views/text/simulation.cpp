@@ -35,7 +35,7 @@ std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style
                      say_share(difference, now));
 }
 
-// Returns a note if most frees of a cache have no trace event. No model can reproduce such a cache.
+// Returns a note if most frees of a cache have no trace event. The simulation cannot reproduce such a cache.
 std::string say_unseen(const SimulationResult& result, const std::string& cache) {
   const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
   if (unseen == result.unseen_frees.end() || 2 * unseen->objects < unseen->allocations) return {};

@@ -46,7 +46,7 @@ double live(const TimeSeriesPoint& point) { return static_cast<double>(point.liv
 double allocated(const TimeSeriesPoint& point) { return static_cast<double>(point.bytes_allocated); }
 double count(const TimeSeriesPoint& point) { return static_cast<double>(point.allocations); }
 
-// Converts samples to one value per bucket. Each bucket has the latest value known at that time.
+// Converts samples to one value per bucket. The value of a bucket is that of the latest sample up to this bucket.
 std::vector<double> values_of(const MemorySeries& memory, const TimeAxis& axis) {
   std::vector<double> values(axis.buckets, std::nan(""));
   for (auto point = memory.points.begin(); point != memory.points.end() && !values.empty(); ++point) {

@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint16_t kFunction = 8;  // offsets of the fields in a record
+constexpr std::uint16_t kFunction = 8;  // this and the following constants are offsets of fields in a record, in bytes
 constexpr std::uint16_t kDepth = 16;
 constexpr std::uint16_t kArguments = 24;
 constexpr std::uint16_t kValues = 72;

@@ -30,7 +30,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostTrampolines = 64;  // maximum number of trampolines, because attaching each one takes time
-// number of tasks; replaces KMT_MOST_TASKS if all memory must be allocated in advance
+// maximum number of tasks with traced calls; replaces KMT_MOST_TASKS if all memory must be allocated in advance
 constexpr unsigned kFewerTasks = 8192;
 constexpr std::size_t kMostTrampolinesAtAll = 256;  // maximum number of trampolines if probes are unavailable
 constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
@@ -83,8 +83,8 @@ struct Trampoline {
   FileDescriptor link;
 };
 
-// Returns how often the kernel skipped a link's program; 0 before Linux 6.7. The struct is defined here because older
-// headers lack some members of struct bpf_link_info.
+// Returns how often the kernel skipped the program of a link; always 0 before Linux 6.7. The struct is defined here
+// because older headers lack some members of struct bpf_link_info.
 std::uint64_t missed_by_link(int link) {
   struct {
     std::uint32_t type, id, program, unused;
@@ -97,8 +97,9 @@ std::uint64_t missed_by_link(int link) {
   return bpf_obj_get_info_by_fd(link, &info, &bytes) == 0 ? info.missed : 0;
 }
 
-// Attaches a copy of a program that libbpf has already prepared for this kernel. If the program was loaded for this
-// function, attaches the program itself, because the verifier takes time to check a copy.
+// Attaches a copy of the program `like`, which libbpf has already prepared for this kernel. If `is_loaded` is true,
+// `like` was loaded for this function. The function then attaches `like` itself, because the verifier takes time to
+// check a copy.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {
   const bpf_attach_type when = bpf_program__expected_attach_type(like);
@@ -138,7 +139,7 @@ struct CallPrograms::State {
   // All functions without a program: those in `left_out`, and those that were skipped because of an interruption.
   std::vector<RefusedFunction> refused;
   std::vector<Trampoline> trampolines;
-  bpf_program* enter = nullptr;  // program for functions without values
+  bpf_program* enter = nullptr;  // program for the entries of functions without values
   bpf_program* enter_with_values = nullptr;
   bpf_program* leave = nullptr;
   std::vector<int> probe_links;
@@ -191,7 +192,8 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
     if (calls.functions.size() > kMostTrampolinesAtAll)
       throw Error(fmt::format("{} functions are too many for trampolines (at most {})", calls.functions.size(),
                               kMostTrampolinesAtAll));
-    // First loads the programs for a function that every kernel accepts because of its types.
+    // First loads the programs for a function that every kernel accepts, because its arguments and result are numbers
+    // or pointers.
     const auto first = std::ranges::find_if(targets.of, &TrampolineTarget::is_plain);
     if (first == targets.of.end())
       throw Error("no function has all arguments in registers, a unique type and a unique name");
@@ -239,7 +241,7 @@ void CallPrograms::State::fill_tables(const RecordedCalls& calls) const {
 }
 
 // Attaches to the exit first, so that a recorded entry always has its exit. With Way::some_trampolines, skips functions
-// that the kernel refuses, but fails if it refuses all.
+// that the kernel refuses. Throws Error if the kernel refuses all functions.
 void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const TrampolineTargets& targets,
                                              const std::function<bool()>& interrupted) {
   constexpr const char* kRefused = "the kernel refuses a trampoline for it";
@@ -292,7 +294,8 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   for (const TracedFunction& function : calls.functions) {
     if (function.values.size() > KMT_MOST_VALUES)
       throw Error(fmt::format("{}: at most {} values can be recorded", function.name, int{KMT_MOST_VALUES}));
-    for (const ValuePath& path : function.values) table_entry_of(function, path);  // throws
+    // Checks the values: table_entry_of() throws Error if an offset is too large.
+    for (const ValuePath& path : function.values) table_entry_of(function, path);
   }
   TrampolineTargets targets;
   if (calls.functions.size() <= kMostTrampolinesAtAll) targets = find_trampoline_targets(calls.functions, kallsyms);

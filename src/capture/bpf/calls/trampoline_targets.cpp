@@ -25,8 +25,8 @@ struct FreeTypes {
 };
 using Types = std::unique_ptr<btf, FreeTypes>;
 
-// Counts functions of equal name. The kernel finds the function for a trampoline by name, and takes the first one of
-// that name.
+// Counts the functions that have the same name. The kernel finds the function for a trampoline by name, and takes the
+// first one of that name.
 struct Namesakes {
   unsigned of_kernel = 0;
   unsigned of_modules = 0;

@@ -8,14 +8,16 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-// While this is 0, calls are ignored. Recording therefore starts and ends for all functions at the same time.
+// While this variable is 0, the programs ignore calls. Setting it starts or ends recording for all functions at the
+// same time.
 __u32 recording = 0;
 
 // Number of calls that are missing because all rings of the CPU were in use.
 __u64 calls_without_ring = 0;
 
-// Counters for probes, which find the call of an exit by the stack pointer. The first two count exits of functions with
-// an open call: exits whose stack pointer fits the call, and other exits. The third counts dropped exits.
+// Counters for probes, which find the call of an exit by the stack pointer. The first two count exits of functions that
+// have an open call. exits_that_fit counts those whose stack pointer fits the call, and exits_that_do_not counts the
+// others. exits_without_call counts the exits that were dropped because they fit no open call.
 #define KMT_ENOUGH_EXITS 64
 __u32 exits_that_fit = 0;
 __u32 exits_that_do_not = 0;
@@ -43,14 +45,14 @@ struct open_call {
   u32 frame;  // address where the call's stack frame starts; unique among open calls, except for tail calls
   u32 function;
   u32 level;
-  u32 late;  // number of the first string that was unreadable at the entry, counted from 1; 0 if none
+  u32 late;  // number of the first string that was unreadable at the entry, counted from 1; 0: no string was unreadable
   u32 late_room;
   u32 given;  // hash of the arguments; trampolines know the arguments at the exit too, so the hash identifies the call
   u64 late_at;
 };
 
-// The recorded open calls of a task, including calls in interrupts of this task. An interrupt may occur at any point.
-// Calls of an interrupt are removed when they end, except for calls whose exit was missed.
+// The recorded open calls of a task, including calls in interrupts that occurred while the task ran. An interrupt may
+// occur at any point. Calls of an interrupt are removed when they end, except for calls whose exit was missed.
 struct task_calls {
   u32 depth;
   u32 unused;
@@ -91,15 +93,16 @@ static __always_inline struct task_calls* calls_of(u64 task) {
 }
 
 // Returns the interrupt level. An open call with a higher level than the current one has ended. The code has no
-// branches, because they would double the number of paths that the verifier checks.
+// branches, because each branch would double the number of paths that the verifier checks.
 static __always_inline u32 level_of(u8 flags) { return (flags >> 2 & KMT_LEVEL_HARDIRQ) | (flags >> 4 & 1); }
 
-// Some functions count a hardirq themselves: they start before the count changes, or end after the count has changed
-// back. Such a function has a higher level than the code that calls it.
+// Some functions change the kernel's count of hardirqs themselves, such as irq_enter(). They start before the count
+// changes, or end after the count has changed back. level_at() returns the level of such a function, and level_around()
+// returns the lower level of its caller.
 static __always_inline u32 level_at(u64 cookie, u8 flags) { return level_of(flags) | (u32)(cookie >> 32); }
 static __always_inline u32 level_around(u64 cookie, u8 flags) { return level_of(flags) & ~(u32)(cookie >> 32); }
 
-// Never 0.
+// Returns a hash of the arguments, which is never 0.
 static __always_inline u32 sum_of(const u64* arguments) {
   u64 sum = 0;
 #pragma unroll
@@ -121,9 +124,9 @@ static __always_inline struct open_call* call_at(struct task_calls* of, u32 dept
   return &of->calls[depth & (KMT_MOST_OPEN - 1)];
 }
 
-// Returns the depth of the new call, or a negative number if there is no room. Takes the slot before writing to it, so
-// that an interrupt uses the next slot. Writes the level first: if the slot still had an earlier call's level, the
-// interrupt would treat the new call as ended. (pop() has cleared the levels in between.)
+// Returns the depth of the new call, or a negative number if there is no room. Increments the depth before it writes to
+// the slot, so that an interrupt uses the next slot. Writes the level first. If the slot still had the level of an
+// earlier call, the interrupt would treat the new call as ended. (pop() has cleared the levels in between.)
 static __always_inline s32 push(struct task_calls* of, u32 function, u32 frame, u32 level, u32 given) {
   u32 depth = of->depth;
   for (u32 i = 0; i < KMT_MOST_OVER && depth > 0; ++i) {
@@ -151,9 +154,9 @@ static __always_inline void pop(struct task_calls* of, u32 depth) {
 #define KMT_LEVELS 3ull
 
 // Claims a free ring of this CPU. If this program itself calls traced functions, these calls get no ring and are not
-// counted as missed. Such calls have the task and the stack of the ring's owner, and no higher level. Calls of an
-// interrupt that the kernel has not counted yet differ in the stack, unless that interrupt interrupted another
-// interrupt.
+// counted as missed. They are recognised because they have the task and the stack of the ring's owner, and no higher
+// level. At the start of an interrupt, the kernel may not have counted the interrupt yet. Calls are then distinguished
+// by their stack, except in an interrupt of another interrupt.
 static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level, u32 stack) {
   const u64 who = (task | level) ^ (u64)(stack >> 14) << 46;
   for (u32 i = 0; i < KMT_CALL_RINGS; ++i) {
@@ -170,7 +173,7 @@ static __always_inline struct kmt_ring* claim_ring(u32 cpu, u64 task, u32 level,
 
 static __always_inline void release_ring(struct kmt_ring* ring) { KMT_ONCE(ring->claim) = 0; }
 
-// On machines where kernel and user memory share one address space, kernel addresses are negative.
+// On machines where kernel and user memory share one address space, kernel addresses are negative as signed numbers.
 static __always_inline long read_memory(void* to, u32 bytes, u64 from) {
   if ((s64)from < 0) return bpf_probe_read_kernel(to, bytes, (const void*)from);
   return bpf_probe_read_user(to, bytes, (const void*)from);
@@ -181,10 +184,12 @@ static __always_inline long read_string(void* to, u32 bytes, u64 from, bool is_u
   return bpf_probe_read_user_str(to, bytes, (const void*)from);
 }
 
-// Reads the variable from memory at each use. If the verifier knew its value, it would check more paths.
+// Reads the variable from memory at each use, so that the verifier does not know its value. With known values, the
+// verifier would check more paths.
 #define KMT_AGAIN(what) (*(const volatile __typeof__(what)*)&(what))
 
-// Returns the length of the string, or KMT_NOT_READ. `room` includes the NUL.
+// Reads a string into `to`. Returns the length of the string, or KMT_NOT_READ if it is unreadable. `room` includes the
+// NUL.
 static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) {
   asm volatile("" : "+r"(room));  // makes the verifier use the bound of the next line
   if (room > KMT_STRING_BYTES + 1) room = KMT_STRING_BYTES + 1;
@@ -195,7 +200,8 @@ static __always_inline u32 read_bounded(u8* to, u32 room, u64 at, bool is_user) 
 
 static __always_inline u32 room_of(const struct kmt_value* value, const u64* words) {
   u32 counter = KMT_AGAIN(value->counted_by) - 1;
-  // forces one register for comparison and use; otherwise Linux 6.1's verifier misses the bound
+  // Makes clang use one register for the comparison and for the index. Otherwise, the verifier of Linux 6.1 does not
+  // notice the bound.
   asm volatile("" : "+r"(counter));
   if (counter < KMT_CALL_ARGUMENTS) {
     const u32 unused = KMT_AGAIN(value->counter_unused_bits) & 63;
@@ -239,11 +245,13 @@ static __always_inline u32 read_value(const struct kmt_value* value, u32 number,
   return bytes;
 }
 
-// Writes all values of a function after its arguments and returns their size. `stack_pointer` is 0 if unknown.
+// Writes all values of a function after its arguments and returns the size of the values in bytes. `stack_pointer` is 0
+// if unknown.
 static __always_inline u32 read_values(const struct kmt_function* function, u64* words, struct open_call* call,
                                        u64 stack_pointer) {
   u8* to = (u8*)(words + KMT_CALL_WORDS);
-  KMT_ONCE(words[0]) = 0;  // bytes written so far; in memory, where the verifier does not track them
+  // number of bytes written so far; kept in memory, because the verifier does not track values in memory
+  KMT_ONCE(words[0]) = 0;
   for (u32 i = 0; i < KMT_MOST_VALUES && i < function->values; ++i) {
     const u32 key = function->first_value + i;
     const struct kmt_value* value = bpf_map_lookup_elem(&values, &key);
@@ -260,8 +268,8 @@ static __always_inline u32 read_values(const struct kmt_function* function, u64*
   return (u32)KMT_ONCE(words[0]);
 }
 
-// The depths of a task's calls must be in the order of their times, even if an interrupt comes. Therefore the call is
-// opened before the time is read, and closed after its end is recorded.
+// Depths and times of a task's calls must be consistent, even if an interrupt occurs meanwhile. Therefore the call is
+// pushed before the time is read, and popped after its end is recorded.
 static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 frame, const u64* arguments,
                                         u64 stack_pointer, bool with_values, u64 task, u8 flags) {
   const u32 number = (u32)cookie;
@@ -287,9 +295,9 @@ static __always_inline void record_call(struct kmt_ring* ring, u64 cookie, u32 f
   words[0] = KMT_CALL_WHAT(number, depth, bytes);
   const u32 all_words = (KMT_CALL_WORDS + (bytes + 7) / 8) & 0xff;
   end(&place, entry, KMT_ENTRY_CALL, all_words, (s32)bpf_get_current_pid_tgid(), flags, false);
-  // The start time is read after the entry was recorded, so that it excludes the time for recording. If an interruption
-  // makes the start much later than the entry, the time of the entry is used, because readers would assign such a late
-  // start to another call.
+  // The start time is read after the entry was recorded, so that it excludes the time for recording. After an
+  // interruption, the start may be much later than the entry. In that case, the time of the entry is used, because
+  // readers would assign such a late start to another call.
   const u64 now = bpf_ktime_get_ns();
   KMT_ONCE(call_at(calls, (u32)depth)->began_ns) = now - place.time_ns < KMT_MOST_OVERHEAD_NS ? now : place.time_ns;
 }
@@ -310,7 +318,7 @@ static __always_inline int call_begins(u64 cookie, u32 frame, u32 stack, const u
 }
 
 // True if this kernel's probes have no stack pointer, or a wrong one, at exits. This is the case if probes are based on
-// the function graph tracer (x86 since Linux 6.14, arm64). The first 64 exits of either kind decide.
+// the function graph tracer (x86 since Linux 6.14, arm64). The first 64 counted exits decide which is the case.
 static __always_inline bool frames_are_wrong(bool fits) {
   const u32 right = KMT_ONCE(exits_that_fit);
   const u32 wrong = KMT_ONCE(exits_that_do_not);
@@ -395,7 +403,7 @@ static __always_inline int call_ends(u64 cookie, u32 frame, u32 stack, u32 slack
   return 0;
 }
 
-// Returns the lower half of a stack address. The move makes the verifier treat it as a number.
+// Returns the lower half of a stack address. The assembly makes the verifier treat the address as a number.
 static __always_inline u32 frame_of(const void* context) {
   u64 low;
   asm volatile("r0 = %1; w0 = w0; %0 = r0" : "=r"(low) : "r"(context) : "r0");
@@ -415,7 +423,8 @@ static __always_inline int trampoline_entered(u64* context, bool with_values) {
   return call_begins(bpf_get_attach_cookie(context), frame, frame, arguments, 0, with_values);
 }
 
-// Functions without values have separate programs, because the verifier checks these ten times faster.
+// Functions without values have separate programs, because the verifier checks programs without values ten times
+// faster.
 SEC("fentry")
 int enter_by_trampoline(u64* context) { return trampoline_entered(context, false); }
 

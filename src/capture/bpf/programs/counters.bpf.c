@@ -9,7 +9,7 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile struct kmt_arguments arguments[KMT_EVENT_COUNT] = {};
 const volatile __u64 page_size = 4096;
 
-// One element for each CPU. The reader maps them, which saves system calls.
+// An array with one element for each CPU. The reader maps the array, which saves system calls.
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);

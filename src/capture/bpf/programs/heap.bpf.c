@@ -23,7 +23,7 @@ const volatile __u8 names_threads = 0;     // 1: samples have the name of the th
 const volatile __u32 sites_per_table = 1;  // size of a table in elements, a power of two
 const volatile __u64 mean_bytes = 0;       // average number of bytes between two samples; 0: no samples
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
-const volatile __u64 hash_seed = 1;  // odd
+const volatile __u64 hash_seed = 1;  // an odd number
 
 // Number of the half of `sites` to which the programs write, 0 or 1. The reader reads the other half after the last
 // program that writes to it has ended.
@@ -51,19 +51,20 @@ struct {
   __type(value, struct kmt_site);
 } sites SEC(".maps");
 
-// The last large kmalloc of each CPU. Only the program of kmalloc writes it.
+// The last large kmalloc of each CPU, which may be the first event of a pair of duplicates. Only the program of kmalloc
+// writes it.
 #define KMT_NO_SITE (~0u)
-#define KMT_AT_ONCE_NS 100000  // limit for the time between both events; long enough for an emulated machine
+#define KMT_AT_ONCE_NS 100000  // maximum time between both events of a pair; long enough even on an emulated machine
 #define KMT_LAST_EVENT_FRAMES 16
 
 struct last_event {
-  u64 pointer;  // NULL: none
+  u64 pointer;  // address of the object; NULL: no event is stored
   u64 time_ns;
   u64 requested;
   u64 allocated;
   u64 call_site;
   u32 site;      // index in `sites`, or KMT_NO_SITE
-  u32 followed;  // the allocation was sampled and is followed
+  u32 followed;  // true: the allocation was sampled and is followed
   u64 frames;
   u64 stack[KMT_LAST_EVENT_FRAMES];
 };
@@ -96,7 +97,8 @@ struct {
   __uint(max_entries, 4096);
 } ring SEC(".maps");
 
-// One byte for each hash: the number of followed objects with this hash. Most frees read 0 and need no more work.
+// One byte for each hash: the number of followed objects with this hash. For most frees this number is 0, and nothing
+// else must be done.
 __u64 filter[KMT_FILTER_SLOTS / 8] = {};
 
 struct kmt_heap_losses losses = {};
@@ -260,7 +262,8 @@ static __always_inline u32 count_site(const struct allocation* of, u32 table) {
   return place;
 }
 
-// True if the object is now followed. `is_followed` is true if it was followed already.
+// Writes a sample into the ring buffer. Returns true if the object is followed now. `is_followed` is true if the object
+// was followed before.
 static __always_inline bool emit_sample(void* context, const struct allocation* of, enum kmt_heap_event event,
                                         u32 table, bool is_followed) {
   struct kmt_sample* sample = bpf_map_lookup_elem(&scratch, &table);
@@ -314,7 +317,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   const u32 table = cpu * KMT_HEAP_ALLOCATIONS + event;
   struct samplers_of_cpu* sampler = bpf_map_lookup_elem(&samplers, &cpu);
   if (!sampler) return 0;
-  // A duplicate is sampled if the first event was.
+  // A duplicate event is sampled if the first event of the pair was sampled.
   const bool sampled =
       again ? last->followed && emit_end(of.pointer, KMT_DUPLICATE)
             : mean_bytes && !of.failed &&

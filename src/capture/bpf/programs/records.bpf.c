@@ -22,12 +22,13 @@ struct {
   __type(value, struct kmt_cache);
 } caches SEC(".maps");
 
-// Number of destroyed caches. After a cache is destroyed, a new cache may have its address.
+// Number of caches that were destroyed so far. A new cache may have the address of a destroyed one, so slots of older
+// generations must be checked again.
 __u32 cache_generation = 0;
 
 // An enum kmt_recording. Programs are attached and detached one by one, but memory events start and end at the same
 // time. Events about tasks and system calls start earlier, when their programs are attached. The variable is next to
-// cache_generation, because most events read both.
+// cache_generation, because most events read both variables.
 __u32 recording = KMT_RECORDING_BEGINS;
 
 static __always_inline u32 take_stack(void* context, u64* to) {
@@ -53,7 +54,8 @@ static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 f
   return 1 + kernel + take_user_stack(context, to + 1 + kernel, flags);
 }
 
-// The name "kmem_cache" as numbers. The objects of this cache are the descriptors of all caches.
+// The cache name "kmem_cache" as numbers, for a fast comparison. The objects of this cache are the descriptors of all
+// caches.
 #define CACHES_NAME_BEGIN 0x6361635f6d656d6bull
 #define CACHES_NAME_END 0x6568
 
@@ -62,8 +64,8 @@ static __always_inline bool is_of_caches(const struct kmt_cache* cache) {
          cache->name[10] == 0;
 }
 
-// Finds the slot of a cache. Called if the cache is not in the first possible slot, or if another cache may have its
-// address now. Returns a negative number if the table is full.
+// Finds the slot of a cache. Called if the cache is not in the first possible slot, or if caches were destroyed since
+// that slot was checked. Returns a negative number if the table is full.
 static __noinline s32 find_cache(const struct kmem_cache* cache, u32 first, u32 hash, u32 generation) {
   struct kmt_cache fresh = {};
   const struct cache_sizes sizes = sizes_of(cache);
@@ -163,8 +165,8 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
 #include "capture/bpf/programs/event_names.def"
 #undef KMT_EVENT
 
-// Recording a stack takes a long time, and many interrupts with many events may occur meanwhile. For example, softirqs
-// free objects that waited for RCU. A second program records the events that interrupt the first one.
+// Recording a stack takes so long that many interrupts with many events may occur meanwhile. For example, softirqs free
+// objects that waited for RCU. A second program records the events that interrupt the first one.
 #define KMT_EVENT(system, name, outcome) \
   SEC("raw_tp/" #name)                   \
   int nested_##name(u64* context) { return take(context, KMT_EVENT_##name, true); }

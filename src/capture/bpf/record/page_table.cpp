@@ -31,8 +31,9 @@ void allocate_and_free_pages() {
 
 }  // namespace
 
-// Finds the address of the page descriptors from frees by this task. Two programs run for each freed page. If an
-// interrupt frees pages between them, their values do not belong to one page. The measurement is then repeated.
+// Finds the address of the page descriptors from frees by this task. Two programs run for each freed page: one reads
+// the address, and one the frame number. If an interrupt frees pages between these two runs, their values do not belong
+// to one page. The measurement is then repeated.
 std::optional<PageTable> find_page_table(const KernelTypes& types) {
   const auto bytes_each = types.bytes_of_structure("page");
   if (!bytes_each || *bytes_each == 0) return std::nullopt;

@@ -34,7 +34,7 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
   return std::min(request.preferred_buffer_bytes, request.most_buffer_bytes / cpus);
 }
 
-// If calls are recorded, events and calls each get half of a CPU's ring memory.
+// The divisor of a CPU's ring memory if calls are recorded: events and calls each get half.
 constexpr std::uint64_t kPartForCalls = 2;
 
 // Returns the kernel's event descriptions, with the field that the programs add.

@@ -144,7 +144,7 @@ void HeapWatcher::State::fill_constants() {
   constants.mean_bytes = request.mean_bytes;
   const auto logarithms = log2_table();
   std::ranges::copy(logarithms, constants.log2_table);
-  // The seed is random, so users cannot choose addresses whose hashes collide.
+  // The seed is random, so that users cannot choose addresses whose hashes collide.
   constants.hash_seed = std::random_device()() * 0x9e3779b97f4a7c15ull | 1;
 }
 

@@ -17,7 +17,7 @@ namespace kmt {
 
 namespace {
 
-// Extents from which a brief report chooses the first one that is short enough.
+// Extents from longest to shortest. A brief report uses the first one that is short enough.
 constexpr std::array<LeaksExtent, 9> kBriefExtents = {{{6, 3, 2, 5},
                                                        {5, 3, 2, 5},
                                                        {4, 3, 2, 5},
@@ -101,9 +101,9 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
 std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const LeaksExtent& extent,
                      const TextStyle& style) {
   if (!options.is_brief) return {};
-  std::size_t groups = 0;   // not shown
-  std::size_t growing = 0;  // growing groups that are shown; only these have stacks
-  std::size_t hidden = 0;   // growing groups that are not shown
+  std::size_t groups = 0;   // number of groups that are not shown
+  std::size_t growing = 0;  // number of growing groups that are shown; only these have stacks
+  std::size_t hidden = 0;   // number of growing groups that are not shown
   for (const LeakTable& table : result.tables) {
     const LeakRows rows = shown_leaks(table, result, options, extent);
     groups += table.rows.size() - rows.size();

@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kSparkline = 12;  // columns
+constexpr std::size_t kSparkline = 12;  // width in columns
 
 std::string title_of(const LeakTable& table, const LeaksOptions& options, std::size_t shown, const TextStyle& style) {
   const std::string name = capitalised(table.allocator);

@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kMostCauses = 3;  // shown
+constexpr std::size_t kMostCauses = 3;  // maximum number of causes that are shown
 
 // The groups that have one verdict.
 struct Growing {
@@ -49,8 +49,8 @@ std::string growth_of(const LeakRow& row, const LeaksResult& result, const TextS
   return fmt::format("{} by {}", name_of_leak(row, result.by, style), say_growth(judged_trend(row).bytes_per_s));
 }
 
-// Returns a sentence about groups that rose, but no longer do; empty if none of them has risen faster than the
-// threshold.
+// Returns a sentence about groups that rose earlier, but no longer rise. Empty if none of these groups rose faster than
+// the threshold.
 std::string risen_text(const LeaksResult& result, const TextStyle& style) {
   const double seconds = static_cast<double>(result.axis.end_ns - result.axis.start_ns) / 1e9;
   std::size_t groups = 0;
@@ -156,7 +156,7 @@ std::string cause_text(const LeakCause& cause, const LeaksResult& result, const 
                      say_count(cause.groups, style), say_growth(cause.bytes_per_s), name, speed, live);
 }
 
-// Returns a line for each cause of certain growth, and how long memory was followed.
+// Returns a line for each cause of certain growth, and a line about memory that outlives the recording.
 std::string certain_text(const LeaksResult& result, const TextStyle& style) {
   std::string out;
   const std::size_t shown = std::min(result.causes.size(), kMostCauses);
@@ -195,8 +195,8 @@ std::string no_growth_text(const LeaksResult& result, const TextStyle& style) {
                      risen_text(result, style));
 }
 
-// Returns the names of the processes that allocated memory that may grow. Empty if nothing grows, or if the groups are
-// processes.
+// Returns the names of the processes that allocated the growing memory. Empty if nothing grows, or if the names of the
+// groups already contain the processes.
 std::string who_holds(const LeaksResult& result, const TextStyle& style) {
   if (result.worst < LeakVerdict::uneven || result.holders.empty() || names_processes(result.by)) return {};
   std::string text;
