@@ -18,7 +18,7 @@ def is_script(path):
         return file.read(2) == b'#!'
 
 
-# A tool reads the rest of the line as part of the licence's name, except for the end of a comment.
+# Tools for licences read the rest of the line as part of the licence's name. Only the end of a comment may follow.
 def names_licence(line):
     return LICENCE in line and line.split(LICENCE)[1].strip() in ('', '*/', '-->')
 

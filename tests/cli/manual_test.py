@@ -29,7 +29,7 @@ def commands():
 
 
 def summaries():
-    """{command: the sentence that describes it in `kmemtrace --help`}."""
+    """Returns {command: the sentence that describes the command in `kmemtrace --help`}."""
     text = help_of()
     begin = text.index('\nCommands:\n') + len('\nCommands:\n')
     found, name = {}, None
@@ -41,7 +41,8 @@ def summaries():
 
 
 def options_of(command):
-    """The options that start a line of --help, including those of subcommands; options in running text do not count."""
+    """Returns the options that start a line of --help, including those of subcommands. Options within sentences do not
+    count."""
     text = help_of(command)
     names = set(re.findall(r'^ {2,6}(?:-\w, )?(--[a-z][\w-]*)', text, re.MULTILINE))
     for line in re.findall(r'^ {2,6}(?:-\w, )?(--\S+(?:, --\S+)+)', text, re.MULTILINE):

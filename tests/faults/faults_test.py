@@ -52,7 +52,7 @@ class Fault:
 
 
 def positions(most):
-    """The positions 1 to ALL_UP_TO, then positions at growing distances up to `most`."""
+    """Returns the positions 1 to ALL_UP_TO, then positions at growing distances up to `most`."""
     at, seen = 1.0, []
     while at <= min(most, MOST_POSITION):
         seen.append(int(at))

@@ -28,7 +28,7 @@ LINES = 60  # number of lines per file of a snapshot
 
 
 def perf_data(name):
-    """The content of a fixture, unpacked if it is stored compressed."""
+    """Returns the content of a fixture, unpacked if it is stored compressed."""
     path = os.path.join(HERE, '..', 'data', name)
     if os.path.exists(path):
         with open(path, 'rb') as file:

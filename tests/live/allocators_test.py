@@ -58,13 +58,13 @@ def report(path, *options):
 
 
 def vmallocinfo():
-    """The number of areas of each size, without freed areas that wait to be purged."""
+    """Returns the number of areas of each size. Freed areas that wait to be purged do not count."""
     with open('/proc/vmallocinfo', encoding='ascii') as file:
         return collections.Counter(int(line.split()[1]) for line in file if ' unpurged ' not in line)
 
 
 def more_areas(before, least):
-    """Sizes of the areas that did not exist before."""
+    """Returns the sizes of the areas that did not exist before."""
     return [size for size in (vmallocinfo() - before).elements() if size >= least]
 
 

@@ -89,7 +89,7 @@ def full_events(path):
 
 
 def attached_by(pid):
-    """Names of the raw tracepoints that BPF programs of this process are attached to."""
+    """Returns the names of the raw tracepoints that BPF programs of this process are attached to."""
     folder = f'/proc/{pid}/fdinfo'
     names = []
     with contextlib.suppress(OSError):  # a file may be closed meanwhile

@@ -79,7 +79,8 @@ class Endings(LiveTest):
 
     @staticmethod
     def children_of(pid):
-        """The process of the recorded command, which outlives the recorder. The watcher is not included."""
+        """Returns the IDs of a recorder's child processes that run the recorded command, sleep. The recorder's watcher
+        is not included."""
         done = subprocess.run(['ps', '-o', 'pid=,comm=', '--ppid', str(pid)], stdout=subprocess.PIPE, encoding='ascii',
                               check=False)
         return [int(line.split()[0]) for line in done.stdout.splitlines() if 'sleep' in line]

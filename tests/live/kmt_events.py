@@ -107,7 +107,7 @@ def events_of_trace_dat(path):
 
 
 def lost_in_blocks(file):
-    """The total of the lost events recorded in the blocks, and the number of losses of unknown size."""
+    """Returns the total of the lost events noted in the blocks, and the number of losses of unknown size."""
     counts = [count for stream in file.streams.values() for block in stream.blocks for _, count in block.losses]
     return sum(count or 0 for count in counts), counts.count(None)
 

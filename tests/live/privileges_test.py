@@ -26,7 +26,7 @@ def mask(names):
 
 
 def capabilities(pid):
-    """The permitted and effective capabilities of each thread."""
+    """Returns the permitted and effective capabilities of each thread."""
     masks = {}
     for thread in os.listdir(f'/proc/{pid}/task'):
         with open(f'/proc/{pid}/task/{thread}/status', encoding='utf-8') as status:
@@ -36,7 +36,7 @@ def capabilities(pid):
 
 
 def no_new_privileges(pid):
-    """The NoNewPrivs flag; a Landlock ruleset requires it."""
+    """Returns the NoNewPrivs flag, which must be set before a Landlock ruleset can be enforced."""
     with open(f'/proc/{pid}/status', encoding='utf-8') as status:
         return re.search(r'^NoNewPrivs:\t(\d)$', status.read(), re.MULTILINE)[1]
 

@@ -67,7 +67,7 @@ def in_interrupt(event):
 
 
 def kernel_statistics(path):
-    """The kernel's per_cpu statistics saved in the file: a dict for each CPU."""
+    """Returns the kernel's per_cpu statistics that are saved in the file: a dict for each CPU."""
     if path.endswith('.kmt'):
         file = kmt_events.File(path, heads_only=True)
         return [parse_statistics(text.decode())[0] for text in file.cpu_stats]
@@ -204,12 +204,12 @@ class LiveTest(unittest.TestCase):
 
     @staticmethod
     def check(path):
-        """The result of `check --json` for a trace."""
+        """Returns the result of `check --json` for a trace."""
         done = subprocess.run([PROGRAM, 'check', '--json', path], stdout=subprocess.PIPE, check=False)
         return json.loads(done.stdout)['files'][0]
 
     def lost_said(self, messages):
-        """The number of lost events that the recorder's messages report."""
+        """Returns the number of lost events that the recorder's messages report."""
         match = re.search(r'([\d,]+) events? (?:were|was) lost', messages)
         if not match:
             self.assertIn('othing was lost', messages)

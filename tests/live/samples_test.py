@@ -18,7 +18,7 @@ NAMES = ('meminfo', 'vmstat', 'buddyinfo', 'slabinfo')
 
 
 def keys(text):
-    """The first word of each line, that is, names without numbers and colons."""
+    """Returns the first word of each line: the name of a counter, without its number and colon."""
     return [re.match(r'[^\s:]+', line)[0] for line in text.splitlines() if line]
 
 

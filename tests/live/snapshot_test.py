@@ -44,7 +44,7 @@ def line(result, name):
 
 
 def unaccounted():
-    """The median of three values. Memory of other processes may briefly be in no counter."""
+    """Returns the median of three values, because memory of other processes may briefly be in no counter."""
     found = []
     for _ in range(3):
         refresh()

@@ -14,7 +14,7 @@ EVENTS = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free', 'mm_page_al
 
 
 def bpf_files(pid):
-    """The BPF objects that a process has open."""
+    """Returns the BPF objects that a process has open."""
     found = []
     for fd in os.listdir(f'/proc/{pid}/fd'):
         try:

@@ -48,7 +48,7 @@ KERNEL = 'kmem:kmalloc*,kmem:kmem_cache_alloc*,kmem:kfree,kmem:kmem_cache_free'
 
 
 def numbers():
-    """{number: name} of this machine, from the headers of its C library."""
+    """Returns {number: name} of this machine's system calls, from the headers of its C library."""
     text = subprocess.run(['cc', '-E', '-dM', '-'], input='#include <sys/syscall.h>\n', stdout=subprocess.PIPE, check=True,
                           encoding='utf-8').stdout
     return {int(number): name for name, number in re.findall(r'^#define __NR_(\w+) (\d+)$', text, re.M)}

@@ -156,7 +156,7 @@ class Anonymous(unittest.TestCase):
 
 
 def sums(path):
-    """A report without the names that anonymising replaces."""
+    """Returns a report without the names that anonymising replaces."""
     document = report(path)
     for site in document['call_sites']:
         del site['address']
@@ -165,7 +165,7 @@ def sums(path):
 
 
 def tasks(path):
-    """The memory that each task allocated and freed."""
+    """Returns the memory that each task allocated and freed."""
     rows = report(path, '--by', 'task')['groups']['slab']['rows']
     return sorted(json.dumps({key: value for key, value in row.items() if key != 'keys'}) for row in rows)
 

@@ -13,7 +13,7 @@ FOLDER = os.environ.get('KMEMTRACE_ORACLE_CACHE')  # a folder of the build tree
 
 @functools.lru_cache(None)
 def _parsers():
-    """The sources of the parsers. A change to them invalidates all cached results."""
+    """Returns the source code of the parsers. A change to it invalidates all cached results."""
     tests = pathlib.Path(__file__).resolve().parent.parent
     sources = sorted([*tests.glob('oracle/*.py'), *tests.glob('support/*.py')])
     return hashlib.sha256(b''.join(source.read_bytes() for source in sources)).digest()

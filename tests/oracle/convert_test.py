@@ -35,7 +35,7 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def original(self, name):
-        """The path of a fixture. A compressed fixture is unpacked first."""
+        """Returns the path of a fixture. Unpacks a compressed fixture first."""
         if os.path.exists(data(name)):
             return data(name)
         with open(self.path('original.dat'), 'wb') as file:
@@ -69,7 +69,7 @@ class Symbols:
         self.names, self.addresses = names, sorted(names)
 
     def names_of(self, address):
-        """All possible names of an address, since several symbols may share it."""
+        """Returns all names of an address, because several symbols may have the same address."""
         place = bisect.bisect_right(self.addresses, address) - 1
         base = self.addresses[place] if place >= 0 else address
         return {f'{name}+0x{address - base:x}' for name in self.names.get(base, ())} | {f'0x{address:x}'}
@@ -83,7 +83,8 @@ class Decoded(Case):
     """Compares every event, field, time, task and loss."""
 
     def events_of_text(self, text):
-        """{cpu: [(ns, comm, tid, name, {field: text})]} and {cpu: [(number of earlier events, count)]}."""
+        """Returns the events as {cpu: [(ns, comm, tid, name, {field: text})]}, and the losses as {cpu: [(number of
+        earlier events, number of lost events)]}."""
         events, losses = collections.defaultdict(list), collections.defaultdict(list)
         for line in text.splitlines():
             if match := kmem_oracle.LINE.match(line):

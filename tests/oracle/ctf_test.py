@@ -56,7 +56,7 @@ class Case(unittest.TestCase):
 
 
 def lttng_name(name):
-    """The name that LTTng gives to an event in tests/data."""
+    """Returns the name that LTTng gives to an event in tests/data."""
     kmem = name.startswith(('kmalloc', 'kfree', 'mm_', 'rss_'))
     return 'kmem_' + name if kmem else 'ftrace_' + name if name == 'kernel_stack' else name
 
@@ -140,7 +140,7 @@ class Streams(Case):
 
 
 def said(path, *options):
-    """A report without the properties of the file and without offsets."""
+    """Returns a report without the properties of the file and without offsets."""
     def of_trace(value):
         if isinstance(value, dict):
             return {key: of_trace(item) for key, item in value.items() if key not in ('path', 'format', 'offset')}
@@ -248,7 +248,7 @@ class RealLttng(Case):
                 self.assertIn('assumed_page_size', found[0][1])
 
     def discarded(self, path):
-        """The losses of each CPU in order: number, start and end."""
+        """Returns the losses of each CPU in order: number of lost events, start and end."""
         _, warnings = self.babeltrace('--clock-seconds', '--no-delta', path)
         found = collections.defaultdict(list)
         for count, since, since_ns, until, until_ns, cpu in self.DISCARDED_BETWEEN.findall(warnings):

@@ -33,11 +33,11 @@ class UndamagedTrace:
         return pages[number * PAGE:(number + 1) * PAGE]
 
     def records(self, cpu, number):
-        """The records of one page."""
+        """Returns the records of one page."""
         return list(tracedat.records(self.trace, self.page(cpu, number)))
 
     def count(self, cpu, first=0, last=None):
-        """The number of events on a CPU's pages from `first` up to, but not including, `last`."""
+        """Returns the number of events on a CPU's pages from `first` up to, but not including, `last`."""
         last = len(self.trace.buffers[0].pages[cpu]) // PAGE if last is None else last
         return sum(len(self.records(cpu, number)) for number in range(first, last))
 
@@ -298,7 +298,7 @@ class HugeNumbers(Damaged):
             self.patched(contents, len(tracedat.MAGIC) + 4, 'I', size)
 
     def amplified(self, options):
-        """A version 7 file with these additional options before its DONE option."""
+        """Returns a version 7 file with these additional options before its DONE option."""
         trace = self.sound.trace
         trace.options += options
         contents, _ = tracedat.to_v7(trace)

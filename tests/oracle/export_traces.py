@@ -37,7 +37,7 @@ def export_file(path, format, *options):
 
 
 def unfinished(output):
-    """The temporary files of an unfinished output."""
+    """Returns the temporary files of an unfinished output."""
     return [name for name in os.listdir(os.path.dirname(output)) if name.startswith(os.path.basename(output) + '.')]
 
 
@@ -79,7 +79,7 @@ def told_of(path, *options):
 
 
 def totals(told):
-    """{allocator: totals} of those that allocated something."""
+    """Returns {allocator: totals} of the allocators that allocated anything."""
     found = {name: told[name] for name in ALLOCATORS}
     return {name: total for name, total in found.items() if total['allocations'] + total['failed_allocations'] > 0}
 
@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
 
 
 def expected(told, metric):
-    """{allocator: sum} of a metric."""
+    """Returns {allocator: sum of the metric}."""
     if metric == 'wasted':
         return {'slab': told['slab']['bytes_allocated'] - told['slab']['bytes_requested']}
     return {name: total[METRICS[metric]] or 0 if knows_bytes(told, name) or 'bytes' not in METRICS[metric] else 0

@@ -27,7 +27,8 @@ class Leaks:
                                     for row in rows if row['live_allocations']})
 
     def slope(self, path):
-        """{function: the slope of the line of least squares through live bytes of slab objects}, by integrals."""
+        """Returns {function: slope of the least-squares line through its live bytes of slab objects}, computed by
+        integration."""
         lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
         first = lines[0]['time_ns']
         seconds = fleet(self.urls[0], 'traces', '--host', 'late')['traces'][0]['recorded_ns'] / 1e9

@@ -127,7 +127,8 @@ def text_of_key(key, value):
 
 
 def groups(told, key):
-    """{(allocator, key): {measure: sum}} of `report --by KEY --json` or of `fleet report --by KEY --json`."""
+    """Converts the result of `report --by KEY --json` or of `fleet report --by KEY --json` to {(allocator, value of the
+    key): {measure: sum}}."""
     of_fleet = told['schema'].startswith('kmemtrace.fleet')
     found = collections.defaultdict(collections.Counter)
     for allocator, table in told['groups'].items():

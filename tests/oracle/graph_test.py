@@ -213,7 +213,7 @@ class RealTrace:
 
 
 def wrappers():
-    """Globs of the functions that are skipped when the caller is determined."""
+    """Returns globs of the allocating functions that are skipped to find the caller."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'src', 'trace', 'code', 'wrappers.txt')
     with open(path, encoding='ascii') as file:
         return [line.split()[0] for line in file if line.strip() and not line.startswith('#')]

@@ -190,7 +190,7 @@ def _task(allocation):
 
 
 def _process(allocation):
-    """A process is one group, whatever names it had."""
+    """Returns the key of a process: only its ID, because a process is one group, whatever names it had."""
     interrupt = allocation.event.interrupt()
     return f'[{interrupt}]' if interrupt else allocation.event.tid
 
@@ -275,7 +275,7 @@ def _peak(allocations):
 
 
 def row(allocations, cpu_nodes=None):
-    """The numbers of a group, with the names used in JSON."""
+    """Returns the numbers of a group, with the names used in JSON."""
     given = [a for a in allocations if not a.failed]
     ended = [a for a in given if a.free]
     live = [a for a in given if not a.free and not a.replaced]
@@ -305,7 +305,7 @@ def _lifetimes(sorted_ones):
 
 
 def groups(allocations, keys, cpu_nodes=None):
-    """{allocator: {(value of each key, None where it does not apply): row}}"""
+    """Returns {allocator: {(value of each key): row}}. A value is None if the key does not apply to the allocator."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for allocation in allocations:
         if any(allocation.allocator in KEYS[key][0] for key in keys):
@@ -331,7 +331,8 @@ FREER_COLUMNS = 'allocations', 'failed_allocations', 'bytes_allocated', 'frees',
 
 
 def by_freer(allocations, keys):
-    """{allocator: {value of each key: the numbers of FREER_COLUMNS}}. Values of frees are None if not freed."""
+    """Returns {allocator: {value of each key: numbers of FREER_COLUMNS}}. Keys of frees are None for objects that were
+    not freed."""
     sums = collections.defaultdict(lambda: collections.defaultdict(collections.Counter))
     for allocation in allocations:
         if not any(allocation.allocator in (FREE_KEYS.get(key) or KEYS[key])[0] for key in keys):
@@ -354,7 +355,7 @@ def by_freer(allocations, keys):
 
 
 def said_by_freer(report):
-    """The same from the JSON of `report`."""
+    """Returns the same as by_freer(), from the JSON of `report`."""
     def value(key, said):
         return None if said is None else KEYS[FREE_KEYS[key][1] if key in FREE_KEYS else key][2](said)
 
@@ -364,8 +365,8 @@ def said_by_freer(report):
 
 
 def anomaly_sites(anomalies):
-    """{(kind, first call site, second, allocator): (count, first time, last time)}; call sites
-    without a name in the trace are None."""
+    """Returns {(kind, first call site, second call site, allocator): (count, first time, last time)}. A call site
+    without a name in the trace is None."""
     found = {}
     for anomaly in anomalies:
         key = anomaly.kind, anomaly.first or None, anomaly.second or None, anomaly.allocator
@@ -403,7 +404,7 @@ def _said_row(said):
 
 
 def differences(want, said, keys):
-    """The differences between the JSON and groups(), as sentences."""
+    """Returns the differences between the JSON and groups(), as sentences."""
     found = []
     if said.get('by') != list(keys):
         found.append(f'by is {said.get("by")}, expected {list(keys)}')
@@ -427,10 +428,10 @@ def differences(want, said, keys):
 
 
 def _may_be_unsaid(allocator, keys):
-    """The columns that may be null although they could be computed. These are the waste of allocators that do
-    not round up or that count requests in another unit. The lifetime of an allocation is known only at its end,
-    so in groups by lifetime, the peak and the times of live objects may be null. The freed bytes of pages may
-    also be null, since an allocation may be freed in several parts."""
+    """Returns the columns that `report` may leave null although they can be computed. One is the waste of allocators
+    that do not round up, or that count requests in another unit. The lifetime of an allocation is known only at its
+    end, so in groups by lifetime, the peak and the times of live objects may be null. The freed bytes of pages may also
+    be null, since an allocation may be freed in several parts."""
     of_lifetimes = ('peak_bytes', 'peak_ns', 'first_ns', 'last_ns') + ('bytes_freed', 'live_bytes') * (allocator == 'pages')
     return ('bytes_wasted',) * (allocator != 'slab') + of_lifetimes * ('lifetime' in keys)
 

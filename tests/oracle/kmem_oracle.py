@@ -78,7 +78,7 @@ def parse(text, buffer=None):
 
 
 def in_time_order(per_cpu):
-    """The events of {cpu: [event]} in the order described in `parse`."""
+    """Sorts the events of {cpu: [event]} into the order that parse() describes."""
     keyed = []
     for cpu, events in per_cpu.items():
         latest = 0
@@ -228,7 +228,7 @@ def allow_own_frees(want, got):
 
 
 def differences(want, got):
-    """The differences between a report in JSON and the Report `want`, as sentences."""
+    """Returns the differences between a report in JSON and the Report `want`, as sentences."""
     found = []
 
     def compare(what, expected, actual):

@@ -25,7 +25,8 @@ def text_of(path, *options):
 
 
 def page_events(path):
-    """The page allocator's events in time order. The context is the name of the interrupt, or ''."""
+    """Returns the page allocator's events in order of time. The context is the name of the interrupt, or '' for a
+    task."""
     raw = [line for line in text_of(path, '-R').splitlines() if re.search(r'\d: mm_page', line)]
     latency = [match for match in map(LATENCY.search, text_of(path, '-l').splitlines()) if match]
     assert len(raw) == len(latency), (len(raw), len(latency))
@@ -38,7 +39,7 @@ def page_events(path):
 
 
 def gfp_names(path):
-    """{flags: their names} of the page allocations."""
+    """Returns {GFP flags as a number: names of the flags} for the page allocations."""
     flags = re.compile(r' mm_page_alloc:.* gfp_flags=(\S+)')
     raw, words = (flags.findall(text_of(path, *options)) for options in (('-R',), ()))
     assert len(raw) == len(words)
@@ -139,7 +140,7 @@ class Pages:
 
 
 def differences(want, got):
-    """The differences from `pages --json`, as sentences."""
+    """Returns the differences from `pages --json`, as sentences."""
     found = []
 
     def compare(what, expected, actual):

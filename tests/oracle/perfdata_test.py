@@ -84,7 +84,7 @@ class Case(unittest.TestCase):
             return file.read()
 
     def original(self, name):
-        """The path of a fixture. A compressed fixture is unpacked first."""
+        """Returns the path of a fixture. Unpacks a compressed fixture first."""
         return self.written(name.replace('/', '.'), self.contents(name))
 
 
@@ -115,7 +115,7 @@ class Events(Case):
 
     @staticmethod
     def renamed(path):
-        """{(time, task)}"""
+        """Returns {(time, task)} of all renames."""
         text = perf('script', '--ns', '--show-task-events', '-i', path, '-F', 'comm,tid,pid,cpu,time,event')
         return {(int(s) * 10**9 + int(ns), int(task)) for s, ns, task in re.findall(
             r'(\d+)\.(\d{9}): PERF_RECORD_COMM(?: exec)?: .*:\d+/(\d+)$', text, re.M)}
@@ -223,7 +223,8 @@ class PerfKmemStyle(Case):
 
     @staticmethod
     def tables(text):
-        """[(header, [row])] and all other lines; a row is its cells, and a table ends with a rule."""
+        """Returns the tables as [(header, [row])], and all other lines. A row is a list of cells. A line of dashes ends
+        a table."""
         tables, others, inside = [], [], 0
         for line in text.splitlines():
             if set(line) == {'-'} and len(line) == 105:
@@ -284,7 +285,8 @@ class PerfKmemStyle(Case):
                 self.assertIn(f'Net total bytes allocated: {slab["bytes_allocated"] - slab["bytes_freed"]}\n', text)
 
     def page_rows(self, text):
-        """The rows without call sites, and with GFP flags as numbers."""
+        """Returns the headers of the page tables, their rows (without call sites, with GFP flags as numbers), and all
+        other lines."""
         tables, others = self.tables(text)
         numbers = {match[2]: int(match[1], 16) for match in map(re.compile(r'# (\w{8}): +(\S+): ').match, others) if match}
         rows = []

@@ -20,7 +20,7 @@ FREES = ('kfree', 'kmem_cache_free')
 
 
 def totals_of(made):
-    """The expected report: live objects by pointer, sums by call site."""
+    """Returns the expected report: live objects by pointer, sums by call site."""
     live, sites = {}, collections.defaultdict(lambda: [0, 0, 0, 0])
     for event in made:
         if event.allocates:
@@ -42,7 +42,7 @@ def said_of(found):
 
 
 def comparable(found, timed=True):
-    """A report without the values that depend on the format."""
+    """Returns a report without the values that depend on the format."""
     slab = {key: value for key, value in found['slab'].items() if timed or key not in ('lifetime', 'peak_ns')}
     return slab, found['call_sites']
 

@@ -185,7 +185,8 @@ def in_interrupt(event):
 
 
 def with_contexts(name):
-    """The reference events with their common_flags. The text lacks the flags, so they are read from the pages."""
+    """Returns the reference events with their common_flags. The text lacks the flags, so they are read from the
+    pages."""
     trace = tracedat.read(data(name))
     per_cpu = collections.defaultdict(list)
     for event in reference(name):
@@ -222,7 +223,7 @@ class Filters(Case):
 
     @staticmethod
     def busiest(events, cpu=None):
-        """The task with the most events, except the idle task."""
+        """Returns the task with the most events, except the idle task."""
         count = collections.Counter(e.tid for e in events if e.tid and not in_interrupt(e) and cpu in (None, e.cpu))
         return count.most_common(1)[0][0]
 

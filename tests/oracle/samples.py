@@ -34,7 +34,7 @@ class Sample:
         return self.during()
 
     def during(self, start=0, end=1 << 64):
-        """The history of the events in a time window. Cache names are those of the whole trace."""
+        """The history of the events in a time window. Cache names are taken from the whole trace."""
         return groups_oracle.History([event for event in self.events if start <= event.time < end], PAGE, self.kernel,
                                      self.history.names if start else None)
 

@@ -104,8 +104,8 @@ class Replay:
 
 
     def unseen_frees(self):
-        """{cache name: (untraced frees, objects)}, for caches with untraced frees. The name is None for unknown
-        caches."""
+        """Returns {cache name: (untraced frees, objects)} of caches with untraced frees. The name of an unknown cache
+        is None."""
         caches = collections.defaultdict(collections.Counter)
         for (name, _), sums in self.sums.items():
             caches[None if name.startswith('(unknown') else name].update(unseen=sums['unseen'], allocations=sums['allocations'])

@@ -85,7 +85,7 @@ class Case(unittest.TestCase):
     maxDiff = None
 
     def copied(self, machine, when):
-        """A separate copy of the folder, which the test may change."""
+        """Returns a separate copy of the folder, which the test may change."""
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         shutil.copytree(data(f'snapshot/{machine}/{when}'), folder, dirs_exist_ok=True)

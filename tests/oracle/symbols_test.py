@@ -130,7 +130,7 @@ def build_id(path):
 
 
 def symbols(path):
-    """The section, offset and name of each function."""
+    """Returns the section, offset and name of each function."""
     for line in call('objdump', '-t', path).splitlines():
         found = re.match(r'([0-9a-f]+) .{7} (\.text\S*)\s+[0-9a-f]+\s+(\w+)$', line)
         if found:
@@ -141,7 +141,7 @@ Site = collections.namedtuple('Site', 'section link')
 
 
 def call_sites(path):
-    """The return addresses of the calls of __kmalloc."""
+    """Returns the return addresses of all calls of __kmalloc."""
     section, calling, sites = None, False, []
     for line in call('objdump', '-dr', path).splitlines():
         if line.startswith('Disassembly of section '):
@@ -157,7 +157,7 @@ def call_sites(path):
 
 
 def addr2line(path, site, folder):
-    """The frames of the call instruction before the site."""
+    """Returns the frames at the call instruction, which ends just before the return address `site`."""
     section = ['-j', site.section] if path.endswith('.ko') else []  # relocatable files have addresses in a section
     lines = call('addr2line', '-i', '-f', *section, '-e', path, hex(site.link - 1)).splitlines()
     frames = []

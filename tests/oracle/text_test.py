@@ -24,7 +24,7 @@ def printed(trace, *options):
 
 
 def site_rows(found):
-    """The rows by symbol. Addresses are left out, because the reader invents those of text traces."""
+    """Returns the rows by symbol, without addresses. For text traces, the reader invents addresses."""
     return {row['symbol']: {key: value for key, value in row.items() if key != 'address'} for row in found['call_sites']}
 
 
@@ -80,7 +80,8 @@ class Printed(TextTest):
 
     @staticmethod
     def without_bits(groups):
-        """The sorted names of flags. For text traces, the reader invents the bits of flags, and thus their order."""
+        """Returns the names of flags in alphabetical order. For text traces, the reader invents the bits of flags, and
+        thus their order."""
         def set_of(flags):
             return sorted((flags or 'none').split('|'))
 

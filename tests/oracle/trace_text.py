@@ -38,7 +38,7 @@ class Event:
 
 
 def _texts(trace, *options_of_each):
-    """The lines that trace-cmd prints for a Trace with each of the sets of options."""
+    """Returns the lines that trace-cmd prints for a Trace, once for each set of options."""
     with tempfile.NamedTemporaryFile(suffix='.dat') as file:
         file.write(tracedat.to_v7(trace)[0])
         file.flush()
@@ -53,8 +53,8 @@ def _fields(text):
 
 @cached.by_content
 def load(path):
-    """The events of a trace.dat of version 7, in the order of docs/formats/report-json.md. Kernel stacks are part of
-    their events; separate stack records are left out."""
+    """Returns the events of a trace.dat of version 7, in the order that docs/formats/report-json.md defines. Kernel
+    stacks are part of their events; separate stack records are left out."""
     trace = tracedat.read(path)
     # In the raw text of a stack, trace-cmd prints the number of callers that the format states, even if it must read
     # beyond the record or the page. The callers are not needed here, so the format is shortened.
@@ -77,7 +77,7 @@ def _identity(match):
 
 
 def _merge(bare, spoken, named):
-    """{cpu: [Event]} from the three texts."""
+    """Combines the three texts to {cpu: [Event]}."""
     events = collections.defaultdict(list)
     spoken, named = iter(spoken), (match for match in map(kmem_oracle.LINE.match, named) if match)
     lost, said = set(), next(spoken)

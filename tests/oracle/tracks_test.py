@@ -54,7 +54,7 @@ class Tracks(Case):
         return json.loads(done.stdout)
 
     def same_counters(self, path, counters):
-        """{name: [(time_ns, value)]} are the arrays of `timeline`."""
+        """Checks that {name: [(time_ns, value)]}, the counters of the file, equal the arrays of `timeline`."""
         told = self.timeline(path)
         width = told['bucket_ns']
         for series in told['allocators']:
@@ -269,7 +269,8 @@ class Tracks(Case):
 
 
     def busy_pages(self):
-        """A trace in which one task always has 300 pages for a long time, and larger blocks for a short time."""
+        """Returns a trace of one task. It holds about 300 pages at any time, each for a long time, and larger blocks
+        for a short time."""
         path = place('pages')
         if os.path.exists(path):
             return path

@@ -41,14 +41,14 @@ def without_code(text):
 
 
 def links_of(name):
-    """The targets of [text](target), ![text](target) and [text]: target."""
+    """Returns the targets of [text](target), ![text](target) and [text]: target."""
     prose = without_code(read(name))
     return re.findall(r'\]\(([^)\s]+)\)', prose) + re.findall(r'^\[[^\]]+\]:\s*(\S+)', prose, re.MULTILINE)
 
 
 def anchors_in(text):
-    """The anchors that GitHub generates for headings: lower case, dashes for spaces, no punctuation, numbered if
-    repeated."""
+    """Returns the anchors that GitHub generates for headings: lower case, dashes for spaces, no punctuation, numbered
+    if repeated."""
     anchors = []
     for heading in re.findall(r'^#{1,6}\s+(.*?)\s*#*$', without_code(text), re.MULTILINE):
         plain = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', heading).replace('`', '').lower()

@@ -22,7 +22,7 @@ def donor():
 
 
 def bare(**changes):
-    """A trace that has only the description of the machine."""
+    """Returns a trace that has only the description of the machine."""
     trace = donor()
     return dataclasses.replace(trace, event_formats={'kmem': trace.event_formats['kmem']}, kallsyms=b'', printk=b'',
                                cmdlines=b'', buffers=[], options=[], **changes)
@@ -41,7 +41,7 @@ def buffers(count, cpus, pages):
 
 
 def instances_of_one_table(count, cpus):
-    """A version 6 trace in which every instance refers to the CPU list of the top buffer."""
+    """Returns a version 6 trace in which every instance refers to the CPU list of the top buffer."""
     trace = bare(cpus=cpus, page_size=1)
     trace.buffers = [tracedat.Buffer('', 'local', 4096, {})]
     place = 0
@@ -108,7 +108,7 @@ def zstd(content, prefix=None):
 
 
 def kmt_chunks(chunks):
-    """A .kmt without an index, built from chunks (type, flags, stream, stored bytes, unpacked size)."""
+    """Returns a .kmt without an index, built from chunks (type, flags, stream, stored bytes, unpacked size)."""
     out = b'\x89KMT\r\n\x1a\n' + struct.pack('<HHI', 1, 0, 0)
     for kind, flags, stream, stored, plain in chunks:
         head = b'KMTc' + struct.pack('<BBHII', kind, flags, stream, len(stored), plain) + kmt_writer.checksum(stored)
@@ -140,7 +140,7 @@ def compressed_blocks(count):
 
 
 def compressed_samples(count):
-    """A perf.data with compressed records of one type."""
+    """Returns a perf.data with compressed records of one type."""
     record = struct.pack('<IHH', 9, 0, 64) + bytes(56)
     packed = zstd(record * 500)
     size = 8 + len(packed) + -len(packed) % 8

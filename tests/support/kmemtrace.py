@@ -27,7 +27,7 @@ def run(*arguments, seconds=60, megabytes=None):
 
 
 def report(path, *options, exit_codes=(0,), **limits):
-    """The result of `report --json` with all call sites."""
+    """Returns the result of `report --json` with all call sites."""
     done = run('report', path, '--json', '--limit', '1000000', *options, **limits)
     if done.returncode not in exit_codes:
         raise AssertionError(f'report {path} {" ".join(options)}: exit {done.returncode}: {done.stderr}')

@@ -88,7 +88,7 @@ def block(trace, count):
 
 
 def literals(records, tid_at=4, tid=0):
-    """The payload of a block with literal records, one tick apart."""
+    """Returns the payload of a block with literal records (not stored as shapes), one tick apart."""
     count = len(records)
     times, shapes, tasks = varint(1) * count, varint(0) * count, varint(count) + svarint(tid)
     columns = times, shapes, b'', tasks, b'', b'', b''.join(text(record) for record in records), b''
@@ -96,8 +96,8 @@ def literals(records, tid_at=4, tid=0):
 
 
 def user_memory(objects, changes):
-    """The payload of a chunk with code of processes. Each object has three texts; each change has a time, a process,
-    a kind, and the numbers of that kind."""
+    """Returns the payload of a chunk that describes code of processes. Each object has three texts. Each change has a
+    time, a process, a kind, and the numbers of that kind."""
     out, before = varint(len(objects)) + b''.join(text(part) for one in objects for part in one), 0
     for time_ns, process, kind, *numbers in changes:
         out += varint(time_ns - before) + varint(process) + bytes([kind]) + b''.join(map(varint, numbers))
@@ -106,8 +106,8 @@ def user_memory(objects, changes):
 
 
 def file(trace, events, more_chunks=(), **more_facts):
-    """A file with two streams, each of which contains the block of events. `more_chunks` (type, stream, payload) are
-    written before them."""
+    """Returns a file with two streams, each with the same block of events. `more_chunks` (type, stream, payload) are
+    written before the blocks."""
     facts = {'uname': 'Linux host 6.1.0 machine', 'byte_order': 'big' if trace.order == '>' else 'little',
              'long_bytes': str(trace.long_bytes), 'page_size': str(trace.page_size), 'cpus': '2', 'clock': 'local',
              'clock_mult': '3', 'clock_shift': '1', 'clock_offset_ns': '-5', 'header_page': trace.header_page.decode(),

@@ -229,7 +229,8 @@ class _Planter:
             self.strange('allocated_before_trace', None, site, time)
 
     def live_pointers(self):
-        """The free of the first allocation is missing; the free of the second is present."""
+        """Adds pairs of allocations at one address. The free of the first is missing; the free of the second is
+        present."""
         first, second, free = self.site(), self.site(), self.site()
         for _ in range(6):
             pointer, times, cpu = self.address(), self.times(3), self.cpu()

@@ -131,7 +131,7 @@ class Recorder:
         self.wanted_losses.append((cpu, start, end, counted))
 
     def finished(self):
-        """The Trace."""
+        """Returns the Trace with all added events."""
         trace = self.trace
         options = []
         for kind, value in trace.options:

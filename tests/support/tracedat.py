@@ -288,7 +288,7 @@ Record = collections.namedtuple('Record', 'time offset size')  # offset and size
 
 
 def records(trace, page):
-    """The data records of one page."""
+    """Yields the data records of one page."""
     data_start, commit_bytes = trace.page_data_offset()
     time, = struct.unpack_from(trace.order + 'Q', page)
     commit, = struct.unpack_from(trace.order + ('Q' if commit_bytes == 8 else 'I'), page, 8)
@@ -351,5 +351,5 @@ def parse_format(text):
 
 
 def formats(trace):
-    """{event name: (id, fields)} of the kmem events."""
+    """Returns {event name: (id, fields)} of the kmem events."""
     return {re.search(rb'name: (\S+)', text)[1].decode(): parse_format(text) for text in trace.event_formats['kmem']}

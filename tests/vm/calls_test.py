@@ -23,7 +23,7 @@ READS_LATE = BACKEND == 'bpf'  # a return probe does not know the arguments of t
 
 
 def known_calls(path):
-    """The calls that the program made: for each task, a list of (function, arguments, result)."""
+    """Returns the calls that the program made: for each task, a list of (function, arguments, result)."""
     tasks = collections.defaultdict(list)
     with open(path, encoding='ascii') as file:
         for line in file:
@@ -53,8 +53,8 @@ def number(text):
 
 
 def recorded_calls(graph, known):
-    """The recorded calls of the known tasks, in the same form. Excludes calls whose start was missed, and mappings
-    that the C library makes at any address."""
+    """Returns the recorded calls of the known tasks, in the form of known_calls(). Excludes calls whose start was
+    missed, and mappings that the C library makes at any address."""
     tasks = collections.defaultdict(list)
     for call in graph['calls']:
         if call['tid'] not in known or call['arguments'] is None:

@@ -148,7 +148,7 @@ class Pids(Changes):
 
 
 def symbols_of_module(module):
-    """{section: [(offset, name)]} of the functions in the kernel's file."""
+    """Returns {section: [(offset, name)]} of the functions in the module's file."""
     cache = os.path.join(os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'kmemtrace-vm', 'amd64')
     [found] = glob.glob(f'{cache}/linux-image-{KERNEL}.*/**/kernel/drivers/**/{module}.ko*', recursive=True)[:1]
     with tempfile.NamedTemporaryFile(suffix='.ko') as file:

@@ -35,7 +35,7 @@ class Commands(unittest.TestCase):
             return file.read()
 
     def frames(self, name):
-        """The rows of each frame of `top --batch`."""
+        """Returns the rows of each frame of `top --batch`."""
         frames = []
         for frame in self.text(name).split('kmemtrace top - ')[1:]:
             head, _, table = frame.partition('\n\n')

@@ -43,7 +43,7 @@ class Graph(unittest.TestCase):
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_empty_strings_are_shown(self):
         [arguments] = [call['arguments'] for call in self.calls('empty.out') if call['arguments']['filename'] == '']
-        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY; the field is read in addition to the name
+        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY: the command asks for how->flags too
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_too_long_strings_lose_no_call(self):

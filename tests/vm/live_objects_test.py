@@ -18,7 +18,7 @@ CACHES = ('kmalloc-512', 'kmalloc-1k', 'mnt_cache')
 
 
 def call_site(name):
-    """A call site without the size of the function: the kernel prints "do_one+0x12/0x40", a report prints
+    """Removes the size of the function from a call site: the kernel prints "do_one+0x12/0x40", a report prints
     "do_one+0x12"."""
     return name.split('/')[0]
 
@@ -37,7 +37,7 @@ class LiveObjects(unittest.TestCase):
             return json.load(file)
 
     def added(self):
-        """The live objects by cache and call site, according to the trace."""
+        """Returns the live objects by cache and call site, according to the trace."""
         live = collections.Counter()
         for row in self.report['groups']['slab']['rows']:
             cache, site = row['keys']['cache'], call_site(row['keys']['call-site']['symbol'])
@@ -49,7 +49,7 @@ class LiveObjects(unittest.TestCase):
         return live
 
     def kept(self):
-        """The objects at the start and at the end by cache and call site, according to the kernel."""
+        """Returns the objects at the start and at the end by cache and call site, according to the kernel."""
         after = collections.Counter()
         for site in self.snapshot['slab_allocations']:
             after[site['of'], call_site(site['site'])] += site['count']

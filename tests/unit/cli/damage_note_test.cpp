@@ -15,7 +15,7 @@ std::string said_of_cgroups(const std::map<std::string, std::string>& notes) {
   return testing::internal::GetCapturedStderr();
 }
 
-// All tasks in the recording count, not only those in the rows of a report.
+// The note is printed only if all tasks in the recording are in the root cgroup, not only those in a report's rows.
 TEST(LackOfCgroups, IsReportedIfAllTasksAreInTheRoot) {
   EXPECT_NE(said_of_cgroups({{"tasks", "1 0 4026531836 /\n2 0 4026531836 /\n"}}).find("root cgroup"),
             std::string::npos);

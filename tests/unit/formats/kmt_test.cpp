@@ -576,7 +576,7 @@ TEST(KmtRecentAddresses, AreEqualInReaderAndWriter) {
   RecencyList written;
   RecentAddresses read;
   for (unsigned i = 0; i < 20000; ++i) {
-    const unsigned range = i / 2000 % 2 == 0 ? 40 : 400;  // 40 addresses are usually in the list, 400 are not
+    const unsigned range = i / 2000 % 2 == 0 ? 40 : 400;  // the list has room for 40 addresses, but not for 400
     const std::uint64_t address = 1 + random() % range;
     const unsigned at = written.find_and_move(address);
     if (at < RecencyList::kSize)

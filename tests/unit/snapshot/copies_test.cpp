@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests finding copies in archives and folders of support tools.
+// Tests finding copies of kernel files in the archives and folders that support tools write.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests copies from old kernels, and copies that other programs changed.
+// Tests copies of kernel files from old kernels, and copies that other programs have changed.
 #include <algorithm>
 #include <map>
 #include <string>

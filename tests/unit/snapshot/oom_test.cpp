@@ -140,7 +140,7 @@ TEST(OomReports, CallSitesAreRounded) {
   EXPECT_EQ(found.memory.allocinfo[1].count, 3200u);
 }
 
-// The reports have different numbers, texts and times.
+// Both reports of the log must be read. They have different numbers, texts and times.
 TEST(OomReports, ALogMayHaveSeveralReports) {
   std::string second = log_text("6.12-arm64-16k.txt");
   const std::string first = second;

@@ -55,7 +55,8 @@ export function joinTrees(models: Model[]): JoinedTree {
   };
 }
 
-// Returns a metric of a trace's groups for the subtrees of the joined tree, divided by `divisor`.
+// Returns a metric of one trace for each node of the joined tree: the sum over the node's subtree, divided by
+// `divisor`.
 export function joinedSums(
   joined: JoinedTree,
   side: number,

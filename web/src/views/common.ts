@@ -38,8 +38,8 @@ export function allocatorColumn<R extends { allocator: number }>(): Column<R> {
   };
 }
 
-// Makes a search field that marks functions in a flame graph, and a text about the result. find() returns the text.
-// When the page is redrawn, find() is called again.
+// Makes a search field that marks functions in a flame graph, and a text about the result. find() marks the functions
+// and returns the text. A page that is redrawn calls find() again.
 export function functionSearch(
   options: { search: string },
   find: (text: string) => { text: string; sum: number } | null,
@@ -124,8 +124,8 @@ export function nothingLeft(app: App): string {
   return app.isFiltered ? 'No allocation is left by the filters.' : 'The trace has no such allocation.';
 }
 
-// Returns the allocator that is shown on a page with room for only one: that of the filter, otherwise the chosen one.
-// If neither exists, this is slab or, if slab has no events, the first allocator that has.
+// Returns the allocator for a page that has room for only one. This is the allocator of the filter, else the one that
+// the user chose, else slab. If slab has no events, it is the first allocator that has events.
 export function oneAllocator(app: App, chosen: AllocatorName | null): AllocatorName {
   const present = presentAllocators(app);
   const filtered = app.state.filter.allocator as AllocatorName | null;

@@ -176,7 +176,8 @@ TEST(Investigation, TheLargestHolderOfLateGrowthIsLikely) {
   EXPECT_EQ(first.trend.high, first.trend.bytes_per_s);
 }
 
-// The kernel temporarily allocates memory for a recording, in caches that other code uses too.
+// The setup of a recording temporarily allocates memory from caches that other code uses too. This must not hide growth
+// of these caches.
 TEST(Investigation, MemoryOfTheRecordingHidesNoGrowth) {
   const auto with_bump = [](double begin, double end) {
     return [begin, end](double s) { return kRate / 10 * s + (s > begin && s < end ? 600'000 : 0); };
@@ -191,7 +192,7 @@ TEST(Investigation, MemoryOfTheRecordingHidesNoGrowth) {
     const auto state = std::ranges::find(judgement.states, "key_jar", &StateGrowth::name);
     ASSERT_NE(state, judgement.states.end());
     EXPECT_EQ(state->sure, is_known);
-    // The values that are shown still contain the peak.
+    // The values for the plot still contain the peak.
     EXPECT_GT(*std::ranges::max_element(state->values), state->last);
   }
 }
@@ -211,7 +212,7 @@ TEST(Investigation, OnlyTheGrowingCacheOfASizeIsJudged) {
   EXPECT_EQ(state->first, 4'000'000);
 }
 
-// Objects that live longer than the recording look like growth, but only in the recording.
+// Objects that live longer than the recording look like growth in the recording, but not in the samples.
 TEST(Investigation, LongLivedObjectsAreNoGrowth) {
   InvestigationEvidence evidence = evidence_with_noise(3);
   evidence.trace->groups.push_back(group_of(kPipe, "kmalloc-1k", "server", 77, steady));

@@ -89,7 +89,8 @@ TEST(SampleGrowth, RefillsOfTheBpfAllocatorCountForTheInterruptedProcess) {
   EXPECT_EQ(seen.groups[1].process, 0u);
 }
 
-// If the events of frees were lost, the objects must not look like a rise with a drop at the end.
+// If events of frees were lost, the kernel's list at the end shows which objects are gone. These must not look like a
+// rise that drops at the end.
 TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   const Names names;
   SampleGrowth growth(1, false, names, 0, 64, 99, 4096);
@@ -110,7 +111,7 @@ TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   for (const double live : seen.groups.front().live) EXPECT_NEAR(live, 256, 1);
 }
 
-// Frees without an event, as after kfree_rcu(), only show when the address is allocated again.
+// Some frees have no event, as after kfree_rcu(). They are noticed only when the address is allocated again.
 TEST(SampleGrowth, IgnoresObjectsWithUntracedFrees) {
   const auto judged = [](unsigned live, unsigned freed, unsigned replaced) {
     const Names names;

@@ -60,7 +60,7 @@ TEST(PageUse, PageCacheOfBlockDevicesHasItsFlags) {
   EXPECT_EQ(use_by_flags(0x100040, {}), PageUse::unknown) << "a trace without names of flags";
 }
 
-// Flags of Linux 6.18; the stacks of a recording show these uses.
+// The flags are from a recording on Linux 6.18, in which stacks show what the pages are used for.
 TEST(PageUse, SlabsAndPageTablesHaveTheirFlags) {
   const std::vector<FlagName> names = {{0x2, "__GFP_HIGHMEM"},
                                        {0x8, "__GFP_MOVABLE"},

@@ -570,8 +570,8 @@ TEST_F(Leaks, FreesOfAnotherKindProveNothing) {
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// If only a leaking cache was recorded, the trace may have no frees because there were none. In traces of other
-// recorders, the description of a free event does not prove that the event was recorded.
+// A trace of kmemtrace contains the formats of recorded events only. If it has the format of a free event, but no
+// frees, nothing was freed. Traces of other recorders also contain formats of events that were not recorded.
 TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   leak(1);
   info.tables.event_types = {{"kmem", "kmalloc", EventKind::kmalloc}, {"kmem", "kfree", EventKind::kfree}};

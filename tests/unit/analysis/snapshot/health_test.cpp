@@ -137,14 +137,14 @@ TEST(Health, EachFaultIsFoundByItsOwnCheck) {
       if (topic == fault.topic) {
         EXPECT_EQ(check.health, fault.expected);
         EXPECT_NEAR(check.value.value_or(-1), fault.value, fault.value * 1e-3);
-      } else if (topic != HealthTopic::unaccounted) {  // the rest of the machine's memory differs too
+      } else if (topic != HealthTopic::unaccounted) {  // unaccounted memory changes with every other amount
         EXPECT_EQ(check.health, healthy.at(topic).health);
       }
     }
   }
 }
 
-// On a small board, a large share is only a few megabytes.
+// On a small board, a large share of the memory is only some megabytes, which must not be a warning.
 TEST(Health, SmallAmountsAreNoFault) {
   const auto checks =
       checks_of({{"meminfo",
@@ -158,7 +158,7 @@ TEST(Health, SmallAmountsAreNoFault) {
   EXPECT_EQ(checks.at(HealthTopic::dying_cgroups).health, Health::unknown);
 }
 
-// Padding is known only from /sys/kernel/slab.
+// Only /sys/kernel/slab shows how much of an object is padding.
 TEST(Health, PaddingOfDebugOptions) {
   Files files = healthy_machine();
   files["slabinfo"] =
