@@ -89,7 +89,7 @@ TEST(SampleGrowth, RefillsOfTheBpfAllocatorCountForTheInterruptedProcess) {
   EXPECT_EQ(seen.groups[1].process, 0u);
 }
 
-// If events of frees were lost, the kernel's list at the end shows which objects are gone. These must not look like a
+// If events of frees were lost, reconcile() removes the objects that are no longer live. These must not look like a
 // rise that drops at the end.
 TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   const Names names;
