@@ -21,7 +21,7 @@ struct AddressField {
   AddressKind kind;
   bool allocates = false;
 };
-// Fields that identify an allocation and its free (include/trace/events/kmem.h).
+// The fields with the address of the allocated or freed memory (include/trace/events/kmem.h).
 constexpr AddressField kAddressFields[] = {
     {"kmalloc", "ptr", AddressKind::slab, true},
     {"kmalloc_node", "ptr", AddressKind::slab, true},
@@ -50,9 +50,8 @@ RecordLayout layout_of(const EventFormat& format) {
     if (field.is_dynamic && field.size == 4) layout.dynamic_offsets.push_back(static_cast<std::uint16_t>(field.offset));
   }
   if (format.system == "ftrace" && (format.name == "kernel_stack" || format.name == "user_stack")) {
-    // Store stacks as shapes, because most stacks that follow events are equal. A stack may be longer than its format
-    // says: the format declares caller[8] (kernel/trace/trace_entries.h, Linux 6.1), but the kernel may write more
-    // addresses.
+    // Store stacks as shapes, because most stacks occur many times. A stack may have more addresses than its format
+    // says, which declares caller[8] (kernel/trace/trace_entries.h, Linux 6.1).
     layout.shaped = true;
     layout.rest_is_data = true;
   }
@@ -93,8 +92,8 @@ const RecordLayout* RecordLayouts::of(Bytes record) const {
 
 BlockEncoder::BlockEncoder(const RecordLayouts& layouts) : layouts_(layouts) {}
 
-// Zeroes all bytes outside fields. The kernel leaves old bytes of the ring buffer there, which would make every
-// record's shape different.
+// Copies the record to scratch_ and zeroes all bytes outside fields. The kernel leaves old bytes of the ring buffer
+// there, which would make every record's shape different.
 void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
   scratch_.assign(record.begin(), record.end());
   const std::size_t fixed = std::min(layout.field_mask.size(), record.size());
@@ -110,7 +109,7 @@ void BlockEncoder::canonicalize(const RecordLayout& layout, Bytes record) {
   std::fill(scratch_.begin() + static_cast<std::ptrdiff_t>(end), scratch_.end(), std::uint8_t{0});
 }
 
-// Returns the index of the shape in scratch_. Adds the shape to the dictionary if it is new.
+// Returns the number of the shape that is in scratch_. Adds a new shape to the dictionary.
 std::uint32_t BlockEncoder::shape_of(const RecordLayout& layout) {
   for (std::uint64_t key = XXH3_64bits_withSeed(scratch_.data(), scratch_.size(), kHashSeed);; ++key) {
     const auto [id, inserted] = shape_ids_.insert(key);
@@ -209,7 +208,8 @@ EventBlock BlockEncoder::finish() {
     append_varint(tasks_, run_length_);
     append_varint(tasks_, zigzag(std::int64_t{run_tid_} - run_base_));
   }
-  // Removes the low bits that are 0 in all differences. Objects are aligned, so shorter numbers suffice.
+  // Shifts out the low bits that are 0 in all differences, so that the numbers get shorter. Objects are aligned, so
+  // these bits are usually 0.
   unsigned shifts[2] = {};
   for (unsigned list = 0; list < 2; ++list) {
     std::uint64_t bits = 0;

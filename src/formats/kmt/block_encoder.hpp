@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Encodes records of one CPU into a block of columns. The layout is described in docs/formats/kmt.md, "A block of
-// events". A record is split into time, task, address, and its shape, which is the rest. Records of one call site
-// usually have the same shape (event, caller, sizes, flags). A block stores each shape once, and an event stores the
-// shape's number.
+// events". A record is split into time, task, address, and its shape. The shape is the record with these three parts
+// blank. Records of one call site usually have the same shape (event, caller, sizes, flags). A block stores each shape
+// once, and an event stores the shape's number.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class AddressKind : std::uint8_t { none, slab, page };
 
 // The structure of one event type's records.
 struct RecordLayout {
-  bool shaped = false;       // true: store as shapes; false: as literals
+  bool shaped = false;       // true if records are stored as shapes; otherwise as literals
   std::size_t shortest = 0;  // minimum size of a shaped record in bytes; shorter records are stored as literals
   AddressKind address_kind = AddressKind::none;
   bool allocates = false;
@@ -29,7 +29,7 @@ struct RecordLayout {
   std::uint8_t address_bytes = 0;
   std::vector<std::uint8_t> field_mask;        // 0xFF in fields, 0 in gaps and padding
   std::vector<std::uint16_t> dynamic_offsets;  // offsets of __data_loc fields
-  bool rest_is_data = false;                   // true: bytes after the fields are data, not padding
+  bool rest_is_data = false;                   // true if bytes after the last field are data, not padding
 };
 
 class RecordLayouts {
@@ -64,7 +64,7 @@ class BlockEncoder {
   void add_lost(std::optional<std::uint64_t> count);
 
   std::uint64_t events() const { return events_; }
-  std::uint64_t failed_allocations() const { return failed_allocations_; }  // in the current block
+  std::uint64_t failed_allocations() const { return failed_allocations_; }  // number in the current block
   bool empty() const { return events_ == 0 && lost_.empty(); }
   std::size_t plain_bytes() const;  // estimated size of the block from finish()
   EventBlock finish();              // the encoder is empty afterwards
@@ -74,7 +74,7 @@ class BlockEncoder {
   struct Shape {
     AddressKind address_kind = AddressKind::none;
     std::uint64_t last_address = 0;
-    std::size_t begin = 0;  // start of the record in the dictionary
+    std::size_t begin = 0;  // position of the shape in the dictionary, in bytes
     std::size_t size = 0;
   };
 
@@ -97,7 +97,8 @@ class BlockEncoder {
   std::int32_t run_base_ = 0;
   std::uint64_t run_length_ = 0;
   RecencyList recent_[2];
-  // Address differences, one list per kind of address, in the order of the events.
+  // Differences to the previous address of the same shape, for addresses that are not in recent_. One list for each
+  // kind of address, in the order of the events.
   std::vector<std::int64_t> far_addresses_[2];
   std::vector<std::uint8_t> far_kinds_;
   Column times_, shape_column_, dictionary_, tasks_, recency_, literals_;

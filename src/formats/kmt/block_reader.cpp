@@ -18,8 +18,8 @@ struct Varint {
   std::uint64_t value;
   const std::uint8_t* end;
 };
-// This function returns the new position instead of changing it in place, so that loops over a column can keep the
-// position in a register.
+// Returns the new position instead of changing it through a pointer, so that loops over a column can keep the position
+// in a register.
 [[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
   std::uint64_t value = 0;
   if (!read_varint(at, end, value)) throw_cut_off();

@@ -13,7 +13,7 @@
 
 namespace kmt::kmt_format {
 
-// A record in which the task and the address are blank. Many records have the same shape.
+// The part that many records have in common: a record in which the task and the address are blank.
 struct Shape {
   AddressKind address_kind = AddressKind::none;
   std::uint16_t address_offset = 0;
@@ -29,7 +29,7 @@ struct BlockEvent {
   std::int32_t tid = 0;
   std::uint32_t shape = kLiteral;  // index into shapes()
   std::uint64_t address = 0;
-  Bytes literal;  // the bytes of a record that has no shape; the task in them is blank
+  Bytes literal;  // if the event has no shape: its record, in which the task is blank
 };
 
 struct LostHere {
@@ -81,7 +81,7 @@ class BlockReader {
   std::uint64_t run_left_ = 0;
   std::int32_t tid_ = 0;
   RecentAddresses recent_[2];
-  std::string damage_;  // damage after the first position_ events; empty if none
+  std::string damage_;  // text about damage after the first position_ events; empty if there is none
 };
 
 }  // namespace kmt::kmt_format

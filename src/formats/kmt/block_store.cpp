@@ -62,7 +62,7 @@ void FileStore::add(PackedBlock block) {
   write_waiting();
 }
 
-// Queues the sample. It is written with the next block, like the memory of programs.
+// Queues the sample. It is written together with the next block.
 void FileStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   samples_.push_back(sample);
@@ -133,8 +133,8 @@ void FlightStore::add(const StateSample& sample) {
   const std::lock_guard lock(mutex_);
   bytes_ += chunk.bytes.size();
   samples_.push_back(std::move(chunk));
-  // All samples together may use only a part of the memory. If they exceed it, drops later samples, but keeps the first
-  // one, because it shows the state at the start.
+  // All samples together may use only a part of the memory. If they use more, drop the oldest ones, but keep the very
+  // first, because it shows the state at the start.
   constexpr std::size_t kFewest = 16;
   constexpr std::uint64_t kPart = 8;
   while (samples_.size() > kFewest && samples_.size() * samples_.back().bytes.size() > most_bytes_ / kPart) {

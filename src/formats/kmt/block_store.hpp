@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores the blocks of a running recording in a file, in a sequence of files, or in memory until a file is requested.
+// Stores the blocks of a running recording: in a file, in a sequence of files, or in memory until the user requests a
+// file.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ class BlockStore {
   virtual void add(PackedBlock block) = 0;
 };
 
-// Stores blocks in a growing .kmt file. The file appears, and replaces an older one, with the first block or at the
-// end.
+// Stores blocks in a growing .kmt file. The file gets its name, and replaces an older file, when the first block is
+// written, at the latest at the end.
 class FileStore : public BlockStore {
  public:
   // `begin` has the first chunks of every file.
@@ -34,13 +35,13 @@ class FileStore : public BlockStore {
   void add(PackedBlock block) override;
   void add(const StateSample& sample);
   void add(UserMemory memory);
-  // Ends the current file, if there is one, with `end`, which makes it complete. Later blocks are written to a file
-  // with the given path.
+  // Completes the current file, if there is one, with the description `end`. Later blocks are written to a file with
+  // the given path.
   void next_file(const std::string& path, const TraceDescription& end);
   void finish(const TraceDescription& end);
 
   const std::string& path() const { return path_; }
-  std::uint64_t bytes() const;      // size of the current file without its first chunks, in bytes
+  std::uint64_t bytes() const;      // size of the current file without the chunks in `begin`, in bytes
   std::uint64_t all_bytes() const;  // total size of all files, in bytes
 
  private:
@@ -63,8 +64,8 @@ class FileStore : public BlockStore {
 // Keeps the latest blocks in memory, and the samples of the time that these blocks cover.
 class FlightStore : public BlockStore {
  public:
-  // Keeps at most `most_bytes` bytes, and drops blocks older than `most_ticks` ticks if given. While write() runs, the
-  // blocks that it writes stay in memory in addition to new blocks.
+  // Keeps at most `most_bytes` bytes. If `most_ticks` is set, also drops blocks that are older than this number of
+  // ticks. While write() runs, the blocks that it writes stay in memory in addition to new blocks.
   FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
               std::optional<std::uint64_t> most_ticks);
 
@@ -72,11 +73,11 @@ class FlightStore : public BlockStore {
   void add(const StateSample& sample);
   struct Written {
     std::uint64_t events = 0;
-    std::uint64_t left_out = 0;  // the oldest events, dropped because the disk was full
+    std::uint64_t left_out = 0;  // number of events that were dropped, the oldest ones, because the disk was full
   };
-  // Writes the blocks that are in memory now. Recording may continue meanwhile. If writing fails, for example on a full
-  // disk, it tries again with the latest half of the blocks, then with the latest quarter, and so on. If all attempts
-  // fail, throws Error and leaves an older file unchanged.
+  // Writes the blocks that are in memory now to a file. Recording may continue meanwhile. If writing fails, for example
+  // on a full disk, tries again with the latest half of the blocks, then with the latest quarter, and so on. If all
+  // attempts fail, throws Error; an existing file then stays unchanged.
   Written write(const std::string& path, const TraceDescription& end) const;
 
   std::uint64_t bytes() const;

@@ -16,11 +16,12 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kLevelOfEvents = 1;   // low, because columns are already compact and there are many blocks
-constexpr int kLevelOfTexts = 5;    // recording waits for this once per file; level 9 would save 7 % in twice the time
-constexpr int kLevelOfPatches = 6;  // patches are written only every few seconds
-constexpr int kLeastWindow = 10;    // log2 of the window size in bytes; the minimum of zstd
-constexpr int kMostWindow = 27;     // log2 of the window size in bytes; a patch needs a window of two chunks
+constexpr int kLevelOfEvents = 1;  // low to save time, because columns are already compact and there are many blocks
+// Recording waits once per file; level 9 would save 7 % of the size in twice the time.
+constexpr int kLevelOfTexts = 5;
+constexpr int kLevelOfPatches = 6;  // higher, because patches are written only every few seconds
+constexpr int kLeastWindow = 10;    // log2 of the smallest window of zstd, in bytes
+constexpr int kMostWindow = 27;     // log2 of the largest window, in bytes; a patch needs room for two chunks
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
   return plain <= kMostPlainBytes && plain <= stored * most;
@@ -96,7 +97,8 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk) {
   if (!is_intact(chunk)) throw damaged(chunk, "The chunk's checksum is wrong");
   if ((chunk.flags & ~kCompressed) != 0) throw damaged(chunk, "The chunk is packed in an unknown way");
   const bool compressed = (chunk.flags & kCompressed) != 0;
-  // The zstd frame must state the size, so that the memory needed is limited by the size of the compressed data.
+  // The zstd frame must state the unpacked size. So it is known before unpacking whether the size is in proportion to
+  // the compressed size.
   const std::uint64_t announced =
       compressed ? ZSTD_getFrameContentSize(chunk.stored.data(), chunk.stored.size()) : chunk.stored.size();
   if (announced != chunk.plain_bytes || !is_proportionate(chunk.plain_bytes, chunk.stored.size()))
@@ -142,7 +144,7 @@ std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes
   check_size(plain);
   const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevelOfPatches);
-  // The window must be large enough for the whole base.
+  // The window must be large enough for the whole base and the new data.
   const int reach = static_cast<int>(std::bit_width(base.size() + plain.size()));
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_windowLog, std::clamp(reach, kLeastWindow, kMostWindow));
   ZSTD_CCtx_refPrefix(context.get(), base.data(), base.size());

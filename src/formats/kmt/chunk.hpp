@@ -30,17 +30,17 @@ std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset);
 std::optional<Chunk> find_chunk(Bytes file, std::uint64_t offset);
 // True if the stored payload matches its checksum.
 bool is_intact(const Chunk& chunk);
-// Returns the uncompressed payload. Throws Error if the checksum or the compressed data is wrong.
+// Returns the uncompressed payload. Throws Error if the checksum is wrong or the data cannot be unpacked.
 std::vector<std::uint8_t> unpack(const Chunk& chunk);
 
 // Returns the uncompressed payload of a chunk from make_patch(). `base` must be the base that make_patch() used.
 std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 
-// Returns header and payload. The payload is compressed if that makes it smaller. Throws Error if it is too large for a
-// chunk.
+// Returns the header and the payload. Compresses the payload if that makes it smaller. Throws Error if it is too large
+// for a chunk.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-// Returns header and payload of a patch, which stores only the difference to `base`. The reader must have `base`.
-// Returns {} if readers would reject the compression ratio.
+// Returns the header and the payload of a patch, which stores only the difference to `base`. The reader must have
+// `base`. Returns {} if the ratio of the sizes is larger than readers accept.
 std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,
                                      const std::vector<std::uint8_t>& plain);
 

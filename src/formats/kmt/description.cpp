@@ -17,7 +17,7 @@ namespace {
 
 const std::string kNotePrefix = "note:";
 
-// Limits memory: an entry may need more memory than its bytes in the file.
+// Limits the memory, because an entry may need more memory than it has bytes in the file.
 constexpr std::size_t kMostEntries = 0x10000;
 constexpr std::size_t kMostSampleTexts = 64;
 constexpr std::size_t kMostNotes = 1000;

@@ -14,9 +14,9 @@
 namespace kmt::kmt_format {
 
 std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
-// Symbols have a separate chunk because they are large. A file with damaged symbols stays readable.
+// Encodes the symbols as a chunk of their own, because they are large. A file whose symbols are damaged stays readable.
 std::vector<std::uint8_t> encode_symbols(const TraceDescription& description);
-// Encodes facts that are known only after the start: task names, late notes, statistics.
+// Encodes facts that are known only at the end of a recording: task names, late notes, statistics.
 std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);
 std::vector<std::uint8_t> encode_sample(const StateSample& sample);
 std::vector<std::uint8_t> encode_fact(std::string_view name, std::string_view value);

@@ -17,7 +17,7 @@ namespace {
 
 struct End {
   bool finished;         // true if the file has a trailer
-  bool indexed;          // true if the last chunk is an index, or the trailer has the offset of one
+  bool indexed;          // true if the last chunk is an index, to which the trailer, if there is one, points
   std::uint64_t offset;  // end of the last chunk, in bytes from the start of the file
   std::uint64_t size;    // size of the file without the trailer, in bytes
 };
@@ -90,8 +90,8 @@ bool has_trailer(Bytes file) {
                     [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
 }
 
-// Reads the chunk headers instead of the index. The headers have only 32 bytes each, contain all facts of the index,
-// and exist in every file.
+// Finds chunks by their headers, not by the index. The headers have only 32 bytes each, contain the same facts as the
+// index, and exist in every file.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;
@@ -99,7 +99,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
   const Bytes chunks = file.first(end);
 
-  // Limits the size of facts, formats and samples relative to the file's size.
+  // The unpacked size of all facts, formats and samples so far. It may exceed the size of the file only by a fixed
+  // factor.
   std::uint64_t text_bytes = 0;
   const auto unpack_text = [&](const Chunk& chunk) {
     text_bytes += chunk.plain_bytes;
@@ -132,7 +133,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
-        case kStatePatch:  // patches are only in files of snapshots; SnapshotReader reads them
+        case kStatePatch:  // only files of snapshots have patches, which SnapshotReader reads
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;
@@ -158,7 +159,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
   std::erase_if(contents.streams, [&](const auto& numbered) {
     const auto& [number, blocks] = numbered;
     const RecordStream& stream = blocks.stream;
-    // Drop events of streams without a description: their CPU is unknown, and a wrong CPU would be worse.
+    // Drop events of streams without a description, because their CPU is unknown. Reporting them for a wrong CPU would
+    // be worse.
     if (!described.contains(number))
       findings.add({Imperfection::missing_section, fmt::format("description of stream {}", number)});
     else if (known.emplace(stream.cpu, stream.buffer).second)

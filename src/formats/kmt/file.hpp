@@ -21,16 +21,16 @@ struct FileContents {
   TraceDescription description;
   std::map<std::uint16_t, StreamBlocks> streams;   // by stream number
   std::vector<std::vector<std::uint8_t>> profile;  // payloads of profile chunks; empty unless the file is a profile
-  bool cut_off = false;                            // blocks may be missing at the end
+  bool cut_off = false;                            // true if blocks may be missing at the end of the file
 };
 
 bool is_kmt(Bytes file);
 enum class Content { unknown, trace, snapshots, profile };
-// Determines the content from chunk headers only.
+// Determines the content only from the headers of the chunks.
 Content content_of(Bytes file);
 // Throws Error if this build cannot read the version of the .kmt file.
 void check_header(Bytes file);
-// True if the file ends in a trailer, even an incorrect one.
+// True if the file ends with a trailer, whose contents may be wrong.
 bool has_trailer(Bytes file);
 
 // Reads all intact chunks. Damage becomes findings. Throws Error if this build cannot read the file's version.

@@ -52,7 +52,7 @@ void FileWriter::append_description(const TraceDescription& description) {
 
 void FileWriter::append_end(const TraceDescription& description) {
   append(pack(kFacts, 0, encode_end_facts(description)));
-  // Writes all mappings again, because the mappings that were written earlier may lack symbols.
+  // Writes all mappings once more, because those that were written during the recording may lack symbols.
   if (const UserMemory& memory = description.kernel.user_memory; !memory.objects.empty() || !memory.empty())
     append_user_memory(memory);
 }

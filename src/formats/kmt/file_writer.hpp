@@ -16,12 +16,12 @@
 
 namespace kmt::kmt_format {
 
-// Packs the first chunks of a file, except its streams.
+// Packs the chunks at the start of a file, except those of its streams.
 std::vector<PackedChunk> pack_description(const TraceDescription& description);
 
 class FileWriter {
  public:
-  // The file appears, and replaces an older one, with publish() or finish(). All methods throw Error.
+  // The file gets its name, and replaces an older file, when publish() or finish() is called. All methods throw Error.
   explicit FileWriter(const std::string& path, Replaced replaced = Replaced::removed);
 
   void append_description(const TraceDescription& description);
@@ -29,10 +29,10 @@ class FileWriter {
   // Writes facts that are known only at the end of the recording. They replace facts of the description.
   void append_end(const TraceDescription& description);
   void append_sample(const StateSample& sample);
-  void append_user_memory(const UserMemory& memory);        // in order of time
+  void append_user_memory(const UserMemory& memory);        // call this in order of time
   std::uint16_t append_stream(const RecordStream& stream);  // returns the number of the stream
   void append(const PackedBlock& block);
-  void publish() { file_.finish(); }  // makes the growing file visible
+  void publish() { file_.finish(); }  // gives the growing file its name
   void finish();
 
   std::uint64_t bytes() const { return size_; }

@@ -7,7 +7,8 @@
 
 namespace kmt::kmt_format {
 
-// The line ends detect a transfer in text mode. The first byte detects a transfer that drops the eighth bit.
+// Like the magic number of PNG, this one shows damage by a transfer. The line ends change in text mode, and the first
+// byte changes if the eighth bit is dropped.
 constexpr std::string_view kFileMagic{"\x89KMT\r\n\x1a\n", 8};
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint64_t kFileHeaderBytes = 16;
@@ -18,22 +19,22 @@ constexpr std::uint64_t kChunkHeaderBytes = 32;    // the last 8 bytes are the c
 enum ChunkType : std::uint8_t {
   kFacts = 1,        // names and texts about the machine and the recording
   kFormats = 2,      // event format descriptions
-  kStream = 3,       // a CPU's ring buffer; chunks of its events have the same stream number
+  kStream = 3,       // description of a CPU's ring buffer; its kEvents chunks have the same stream number
   kEvents = 4,       // a block of events of one stream
   kIndex = 5,        // positions of all chunks
-  kState = 6,        // texts from /proc at one time
+  kState = 6,        // a snapshot: texts from /proc at one time
   kProfile = 7,      // samples of a profile
   kTypes = 8,        // types of recorded calls
-  kStatePatch = 9,   // later texts from /proc, as the difference to the last kState
+  kStatePatch = 9,   // a later snapshot, as the difference to the last kState
   kUserMemory = 10,  // code mappings of processes
 };
-// True for types of chunks that exist only in traces.
+// True for chunk types that only traces have.
 constexpr bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
 
-constexpr std::uint8_t kCompressed = 1;  // chunk flag: zstd
-constexpr std::uint8_t kPatch = 2;  // chunk flag: zstd with an earlier payload as prefix, which is not stored again
+constexpr std::uint8_t kCompressed = 1;  // chunk flag: the payload is compressed with zstd
+constexpr std::uint8_t kPatch = 2;       // chunk flag: compressed with zstd; an earlier payload is the prefix
 
-// Limits for readers. The memory they need stays in proportion to the file's size.
+// Limits for readers, so that the memory that they need stays in proportion to the file's size.
 constexpr std::uint32_t kMostPlainBytes = 64u << 20;  // maximum uncompressed size of a chunk, in bytes
 constexpr std::uint64_t kMostRatio = 256;             // maximum ratio of a chunk's uncompressed size to its stored size
 constexpr std::uint64_t kMostPatchRatio = 4096;       // maximum ratio of a patch's uncompressed size to its stored size

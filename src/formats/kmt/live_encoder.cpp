@@ -12,7 +12,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Maximum age of a block in memory, which is lost if the recorder is killed.
+// Maximum age of a block in memory. If the recorder is killed, such a block is lost.
 constexpr std::chrono::seconds kOldestBlock{1};
 
 RecordLayouts layouts_of(const KernelDescription& kernel) {
@@ -49,7 +49,7 @@ template <typename Step>
 void LiveEncoder::encode_all(Cpu& cpu, const Step& step) {
   const auto now = std::chrono::steady_clock::now();
   if (cpu.encoder.empty()) cpu.begun = now;
-  // Throws only after all pages are encoded. The store keeps blocks that it could not write.
+  // If a block cannot be stored, throw this error only after all pages are encoded. The store keeps the block.
   std::exception_ptr failure;
   const auto attempt_end = [&] {
     try {
@@ -102,7 +102,7 @@ void LiveEncoder::encode(Cpu& cpu, Bytes page) {
       page, page_layout_, [&encoder](std::uint64_t ticks, Bytes record, std::uint64_t) { encoder.add(ticks, record); });
   if (end.damage != nullptr) {
     ++damaged_pages_;
-    encoder.add_lost(std::nullopt);  // the events after the damage are lost
+    encoder.add_lost(std::nullopt);  // the events after the damage are not recorded
   }
 }
 

@@ -25,12 +25,12 @@ class LiveEncoder : public RecordingSink {
   // The store must outlive the encoder. Throws Error if the kernel's page description is unusable.
   LiveEncoder(const KernelDescription& kernel, const std::vector<unsigned>& cpus, BlockStore& store);
 
-  // Encodes pages. Stores the block if it is full, if its first page is a second old, or if ask_for_blocks() was
+  // Encodes pages. Stores the CPU's block if it is full, if its first page is a second old, or if ask_for_blocks() was
   // called.
   void pages(unsigned cpu, Bytes pages) override;
   void records(unsigned cpu, std::span<const LiveRecord> records) override;
-  // Requests that all started blocks are stored. Each is stored with the next pages of its CPU. pages() is also called
-  // after a short time if the CPU has no pages. May be called from any thread.
+  // Requests that all started blocks are stored. Each is stored at the next call of pages() for its CPU. This call
+  // follows soon, even if the CPU has no pages. May be called from any thread.
   void ask_for_blocks() { ++asked_; }
   // Stores the last blocks. Call this after the last pages. Throws Error like pages().
   void finish();
@@ -46,11 +46,12 @@ class LiveEncoder : public RecordingSink {
     std::uint16_t stream;
     BlockEncoder encoder;
     std::chrono::steady_clock::time_point begun;  // time of the block's first pages
-    unsigned answered = 0;                        // number of the latest request for which this CPU's block was stored
+    // Number of the latest ask_for_blocks() call after which this CPU's block was stored.
+    unsigned answered = 0;
   };
 
   Cpu& cpu_of(unsigned number) const;
-  // Calls `step` until it returns false. Stores blocks that are full, old or requested.
+  // Calls `step` until it returns false. Meanwhile stores the block whenever it is full, old or requested.
   template <typename Step>
   void encode_all(Cpu& cpu, const Step& step);
   void encode(Cpu& cpu, Bytes page);
@@ -59,7 +60,7 @@ class LiveEncoder : public RecordingSink {
   PageLayout page_layout_;
   RecordLayouts layouts_;
   BlockStore& store_;
-  std::vector<std::unique_ptr<Cpu>> cpus_;  // by number; sorted, and only a few
+  std::vector<std::unique_ptr<Cpu>> cpus_;  // sorted by CPU number
   std::atomic<unsigned> asked_ = 0;
   std::atomic<std::uint64_t> damaged_pages_ = 0;
   std::atomic<bool> failed_allocation_ = false;

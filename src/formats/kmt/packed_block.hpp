@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Chunks as they are stored in a file. They are packed before the lock of the file is taken, because packing takes
+// Chunks in the form in which a file stores them. A thread packs them before it locks the file, because packing takes
 // time.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace kmt::kmt_format {
 
-// Target size of a block in bytes. It is large compared with the block's dictionary, but small enough that the loss of
-// a block is a small loss.
+// Target size of a block in bytes. A block should be much larger than its dictionary, but so small that a damaged block
+// is a small loss.
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;  // uncompressed size
 

@@ -19,12 +19,13 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::size_t kFullChunk = 16u << 20;  // in bytes; later groups are written to another chunk
-constexpr std::size_t kMostFrames = 1024;      // maximum number of frames of a stack
-constexpr std::size_t kMostSizes = 1u << 16;   // maximum number of sizes in a group
-constexpr std::size_t kMostMissing = 64;       // maximum number of names of missing events
-// Estimated minimum memory of a group and of a fact, after decoding and in an analysis. A profile may need up to 64
-// MiB, or the file's size multiplied by kMostDecodedRatio.
+// In bytes; when a chunk has this size, the next groups go to another chunk.
+constexpr std::size_t kFullChunk = 16u << 20;
+constexpr std::size_t kMostFrames = 1024;     // maximum number of frames of a stack
+constexpr std::size_t kMostSizes = 1u << 16;  // maximum number of sizes in a group
+constexpr std::size_t kMostMissing = 64;      // maximum number of names of missing events
+// Estimates for the memory that a decoded group or fact needs at least. All of them together may need 64 MiB, or the
+// file's size multiplied by kMostDecodedRatio if that is more.
 constexpr std::uint64_t kGroupBytes = 512;
 constexpr std::uint64_t kFactBytes = 128;
 constexpr std::uint64_t kMostDecodedBytes = 64u << 20;

@@ -21,7 +21,8 @@ struct StoredProfile {
 void write_profile(const std::string& path, const DrawnProfile& profile, const KernelDescription& kernel);
 // Throws Error if the file is not a profile or is damaged.
 StoredProfile read_profile(const TraceFile& file);
-// Adds the payload of one chunk. Subtracts the memory it needs, in bytes, from `budget`. Throws Error.
+// Adds the payload of one chunk to the profile. Subtracts the memory that the decoded payload needs, in bytes, from
+// `budget`. Throws Error.
 void decode_profile(Bytes payload, std::uint64_t& budget, DrawnProfile& profile);
 
 }  // namespace kmt::kmt_format

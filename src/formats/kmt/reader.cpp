@@ -23,12 +23,13 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// The decoded event of a shape. Reading an event copies it and sets the fields that differ.
+// The event of a shape, which is decoded once. For each event of the shape, the reader copies it and sets time, task
+// and address.
 struct Template {
   Event event{};
   AddressKind address_kind = AddressKind::none;
   std::uint8_t address_bytes = 0;
-  bool is_event = false;  // if false, each record is decoded separately
+  bool is_event = false;  // false if each record of the shape must be decoded separately
 };
 
 struct OpenBlock {
@@ -100,7 +101,7 @@ class BlockStream : public StackedStream {
   void fill(EventBatch& batch) {
     const std::size_t count = block_->reader.read(events_);
     if (count == 0) {
-      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // losses after the last event
+      report_lost_before(~std::uint64_t{0}, last_ns_, batch);  // report losses after the last event of the block
       block_.reset();
       return;
     }
@@ -186,8 +187,8 @@ class BlockStream : public StackedStream {
   std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::intervals that end at this CPU's next event
 };
 
-// Returns the time until which a file has all events although its end is missing: the earliest last event of a CPU.
-// Empty if other parts may be missing too, or if a CPU has no events.
+// For a file whose end is missing, returns the time until which it has the events of all CPUs. This is the last event
+// of the CPU whose events end first. Empty if other parts may be missing too, or if a CPU has no events.
 std::optional<std::uint64_t> complete_until_ns(const FileContents& contents, const TraceMachine& machine) {
   const TraceDescription& description = contents.description;
   if (!contents.cut_off || !names_only_the_end(description.repaired) || contents.streams.size() < machine.cpus)
@@ -226,7 +227,7 @@ class KmtSource : public Source {
   // Reports a CPU that has no stream although the kernel counted events on it.
   void report_missing_cpus(const std::vector<CpuPart>& parts) {
     if (info_.findings.count_of(Imperfection::missing_cpu) > 0)
-      return;  // the file was converted, and its findings already include this
+      return;  // the file was converted, and the findings that it contains already include this
     for (const BufferStatistics& statistics : info_.losses.buffers) {
       const bool there = std::ranges::find(parts, statistics.cpu, &CpuPart::cpu) != parts.end();
       if (const std::uint64_t events = statistics.read + statistics.entries; !there && events > 0)

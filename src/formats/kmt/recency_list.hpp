@@ -16,8 +16,8 @@ class RecencyList {
  public:
   static constexpr unsigned kSize = 64;
 
-  // Returns the position of the address, or kSize if it is not in the list. Then moves it to the front, or inserts it
-  // there.
+  // Returns the position of the address, or kSize if it is not in the list. Then moves the address to the front, or
+  // inserts it there.
   unsigned find_and_move(std::uint64_t address) {
     unsigned at = 0;
     while (at < kSize && addresses_[at] != address) ++at;
@@ -30,8 +30,9 @@ class RecencyList {
   std::uint64_t addresses_[kSize] = {};
 };
 
-// The reader's list, which is accessed by position. Addresses stay in place, and their one-byte indices move. The
-// indices move in words of eight, because the CPU can load a whole word right after storing it.
+// The reader's list, which is accessed by position. Addresses stay in place, and only their indices move, which have
+// one byte each. Eight indices move together as a word, because the CPU can load a word quickly right after it was
+// stored as a whole.
 class RecentAddresses {
  public:
   RecentAddresses() {
@@ -63,7 +64,8 @@ class RecentAddresses {
 
  private:
   static constexpr unsigned kSize = RecencyList::kSize;
-  static constexpr unsigned kRoom = 1024;  // number of insertions at the front before the whole list is moved
+  // Number of insertions at the front until the indices must be moved back to the end.
+  static constexpr unsigned kRoom = 1024;
 
   std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }
   void set_first_eight(std::uint64_t word) { store(order_ + front_, word, ByteOrder::little); }

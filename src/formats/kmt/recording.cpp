@@ -108,7 +108,7 @@ std::optional<std::string> Recording::rotate(double seconds, const std::function
   return completed;
 }
 
-// Removes the oldest files if there are more than `keep`. This limit includes the current file, which is not in
+// Removes the oldest files if there are more than Rotation::keep. The current file counts too, although it is not in
 // kept_files_.
 void Recording::remove_old_files() {
   while (rotation_->keep > 0 && kept_files_.size() + 1 > rotation_->keep) {

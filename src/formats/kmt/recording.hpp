@@ -39,17 +39,18 @@ class Recording {
   Recording(std::string path, const KernelDescription& kernel, const std::vector<unsigned>& cpus,
             std::optional<Rotation> rotation, std::optional<Flight> flight);
 
-  LiveEncoder& encoder() { return encoder_; }  // receives the pages
+  LiveEncoder& encoder() { return encoder_; }  // the sink for the ring-buffer pages
   const LiveEncoder& encoder() const { return encoder_; }
   void add(const StateSample& sample);
-  // Call it only for a recording of one file: in a sequence, every file would need all mappings.
+  // Call this only if the recording has one file. In a sequence, every file would need all mappings.
   void add(UserMemory memory);
-  // Starts the next file if the current one is full, or writes the file that was requested from the flight recorder.
-  // Call this regularly. `now` must describe the machine. Returns the completed file, if any. Throws Error.
+  // Call this regularly. Starts the next file if the current one is full, or writes the file that was requested from
+  // the flight recorder. `now` returns the current description of the machine. Returns the path if a file was
+  // completed. Throws Error.
   std::optional<std::string> turn(double seconds, const std::function<TraceDescription()>& now);
   // Requests a numbered file from the flight recorder. One of the next calls of turn() writes it.
   void ask_for_file();
-  // Writes the remaining data. Call this after the last pages. Returns the last file. Throws Error.
+  // Writes the remaining data. Call this after the last pages. Returns the path of the last file. Throws Error.
   std::string finish(const TraceDescription& end);
 
   std::uint64_t bytes() const;  // size of all files, or of the flight recorder's memory
@@ -57,7 +58,7 @@ class Recording {
   bool was_short_of_memory() const { return flight_ && flight_->was_short_of_memory(); }
   unsigned files_written() const { return files_written_; }
   unsigned files_removed() const { return files_removed_; }
-  FlightStore::Written last_file() const { return last_file_; }  // describes the last file of a flight recorder
+  FlightStore::Written last_file() const { return last_file_; }  // counts events of the last file of a flight recorder
 
  private:
   bool is_full(double seconds) const;
@@ -71,13 +72,13 @@ class Recording {
   std::unique_ptr<FlightStore> flight_;
   LiveEncoder encoder_;
   std::deque<std::string> kept_files_;  // files of a sequence, oldest first
-  double file_begun_ = 0;               // start of the current file in seconds
+  double file_begun_ = 0;               // start time of the current file, in seconds
   unsigned numbers_used_ = 0;
   unsigned files_written_ = 0;
   unsigned files_removed_ = 0;
   FlightStore::Written last_file_;
-  // A file is completed by two calls of turn(). The first call asks the encoder to store the blocks that it has
-  // started. The next call completes the file.
+  // turn() completes a file in two calls. The first call asks the encoder to store the blocks that it has started. The
+  // next call completes the file.
   enum class Asked : std::uint8_t { no, yes, blocks_come } asked_ = Asked::no;
 };
 

@@ -9,7 +9,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Only errors from reading become findings. Errors from the sink are thrown.
+// Errors from reading become findings, but errors from the sink are thrown.
 class Block {
  public:
   Block(const Chunk& chunk, const RecordStream& stream, ByteOrder order, Findings& findings)

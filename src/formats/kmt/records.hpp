@@ -19,7 +19,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 class RecordWriter : public RecordSink {
  public:
-  // Writes `findings` of the source at the end. They must outlive this object.
+  // finish() writes `findings`, which are about the source trace. They must outlive this object.
   RecordWriter(const std::string& path, const Findings& findings);
   void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override;
@@ -36,7 +36,7 @@ class RecordWriter : public RecordSink {
   std::optional<FileWriter> file_;
   std::unique_ptr<RecordLayouts> layouts_;
   std::unique_ptr<BlockEncoder> encoder_;
-  std::map<std::pair<unsigned, std::string>, std::uint16_t> streams_;  // stream numbers by CPU and buffer
+  std::map<std::pair<unsigned, std::string>, std::uint16_t> streams_;  // key: CPU and buffer; value: stream number
   std::uint16_t stream_ = 0;
 };
 

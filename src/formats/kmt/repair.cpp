@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMostNotes = 20;  // maximum number of notes about damaged places
 
-// Ends of notes about places at which only the end of the file is missing.
+// Endings of lines in the note `repaired`, for damage that is only a missing end of the file.
 constexpr const char* kCutChunk = "an incomplete chunk at the end";
 constexpr const char* kNoIndex = "the index was missing: it is unknown what followed the last chunk";
 
@@ -59,7 +59,8 @@ class Planner {
     for (std::uint64_t offset = kFileHeaderBytes; offset < end_;) {
       const std::optional<Chunk> chunk = find_chunk(chunks, offset);
       const std::uint64_t next = chunk ? chunk->offset : end_;
-      // Fewer bytes than a trailer at the end of the file, after an index, are an incomplete trailer, not lost data.
+      // Bytes after an index at the end of the file are an incomplete trailer if they are fewer than a trailer has. No
+      // data is lost then.
       if (next > offset && !(index_ && !chunk && end_ - offset < kTrailerBytes))
         leave_out({offset, next - offset}, chunk ? "not a chunk" : kCutChunk);
       if (!chunk) break;
@@ -87,7 +88,8 @@ class Planner {
     const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
     new_index_.add_events(span.events, span.first_ticks, span.last_ticks);
     const auto stream = streams_.find(chunk.stream);
-    if (stream == streams_.end()) return;  // the stream's description is missing, so the CPU of the events is unknown
+    // The CPU of the events is unknown, because the stream's description is missing.
+    if (stream == streams_.end()) return;
     ++stream->second.blocks;
     stream->second.events += span.events;
     if (span.events > 0) stream->second.last_ns = description_.kernel.clock_scale.to_ns(span.last_ticks);
@@ -131,7 +133,8 @@ class Planner {
   Bytes file_;
   std::uint64_t end_;  // end of the chunks, in bytes from the start of the file
   TraceDescription description_;
-  // Stream number of the last kept full snapshot; only its patches are kept.
+  // Stream number of the last full snapshot that was kept. Patches with another number are dropped, because they are
+  // unreadable.
   std::optional<std::uint16_t> full_snapshot_;
   std::map<std::uint16_t, Repair::Stream> streams_;
   Repair repair_;

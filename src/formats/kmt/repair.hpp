@@ -16,7 +16,7 @@ namespace kmt::kmt_format {
 
 struct Repair {
   struct Range {
-    std::uint64_t offset = 0;  // offset in the damaged file, in bytes
+    std::uint64_t offset = 0;  // in the damaged file, in bytes
     std::uint64_t bytes = 0;
   };
   struct LeftOut {
@@ -33,16 +33,16 @@ struct Repair {
   };
 
   bool needed = false;
-  bool readable = false;          // true if events have an intact machine description, or the file is a snapshot file
-  bool has_trace = false;         // false for a file with only snapshots
+  bool readable = false;          // true if the description that events need is intact, or the file has only snapshots
+  bool has_trace = false;         // false if the file has only snapshots
   bool lacked_index = false;      // true if the file had no index: it was truncated, and its last blocks may be missing
   std::vector<LeftOut> left_out;  // in file order
   std::uint64_t snapshots = 0;    // number of snapshots that the repair keeps
   std::vector<Stream> streams;    // by stream number
-  std::vector<Range> kept;  // the header and all intact chunks except the index; in order, adjacent ranges are joined
+  std::vector<Range> kept;        // the header and all intact chunks except the index; sorted, adjacent ranges joined
   std::vector<std::uint8_t> end;  // bytes to append to the kept ranges
 
-  // True if only the end of the file is bad, so that the file can be repaired in place.
+  // True if only the end of the file is damaged, so that repair_in_place() can repair it.
   bool only_end() const { return kept.size() == 1; }
 };
 
@@ -52,8 +52,8 @@ bool names_only_the_end(std::string_view note);
 // Plans a repair. Throws Error if the file's header is unreadable or no chunk is intact.
 Repair plan_repair(Bytes file);
 
-// Replaces the end of the file. Kept chunks stay readable even if the program is killed meanwhile. `size` must be the
-// file's size at the time of planning. Throws Error.
+// Replaces the end of the file. Kept chunks stay readable even if the program is killed meanwhile. `size` is the size
+// that the file had when the repair was planned. Throws Error.
 void repair_in_place(const std::string& path, std::uint64_t size, const Repair& repair);
 // Writes the repaired file next to `path`, and renames it after it is complete and on disk. Replaces a symlink with
 // that name. Throws Error.

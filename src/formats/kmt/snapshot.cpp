@@ -14,8 +14,8 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Maximum number of patches after a full snapshot. If the full snapshot is damaged, all its patches are unreadable.
-// Patches also become larger as the full snapshot becomes older.
+// Maximum number of patches after a full snapshot. The number is limited because damage to the full snapshot makes all
+// its patches unreadable. Also, patches get larger with time, because more has changed since the full snapshot.
 constexpr std::size_t kMostPatches = 64;
 // Limits the unpacked size of all snapshots to this multiple of the file's size. Files of idle machines reach a
 // multiple of 300.
@@ -64,7 +64,7 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
   try {
     check_header(file.bytes);
     TraceDescription description;
-    description.kernel.page_size = 0;  // 0 means that the size is unknown; a fact in the file may state it
+    description.kernel.page_size = 0;  // unknown, until a fact in the file states it
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
@@ -101,7 +101,7 @@ void SnapshotReader::add_damage(std::uint64_t offset, std::string_view what) {
   damage_.push_back(fmt::format("offset {:#x}: {}", offset, what));
 }
 
-// Reads the facts. Damaged facts are only reported, because snapshots are readable without them.
+// Reads the facts. Reports damage of facts, but does not throw, because snapshots are readable without them.
 void SnapshotReader::read_facts(const Chunk& chunk, TraceDescription& description) {
   try {
     decode_facts(unpack(chunk), description);

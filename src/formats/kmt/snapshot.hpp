@@ -17,10 +17,11 @@ namespace kmt::kmt_format {
 // fail. All methods throw Error.
 class SnapshotWriter {
  public:
-  // Stores the kernel's names and notes. The file appears, and replaces an older one, with publish() or finish().
+  // Stores the kernel's names and notes. The file gets its name, and replaces an older file, when publish() or finish()
+  // is called.
   SnapshotWriter(const std::string& path, const KernelDescription& kernel);
   void add(const StateSample& sample);
-  void publish() { file_.publish(); }  // makes the growing file visible
+  void publish() { file_.publish(); }  // gives the growing file its name
   void finish();                       // marks the file complete
   std::uint64_t bytes() const { return file_.bytes(); }
 
@@ -39,13 +40,13 @@ class SnapshotReader {
  public:
   // Throws Error if the file is not a .kmt or has no snapshots.
   explicit SnapshotReader(const TraceFile& file);
-  const KernelDescription& kernel() const { return kernel_; }  // a page size of 0 means unknown
+  const KernelDescription& kernel() const { return kernel_; }  // page_size is 0 if unknown
   std::size_t size() const { return entries_.size(); }         // at least 1
   bool finished() const { return finished_; }                  // false if the recorder did not finish
-  // Returns the number of unreadable patches. The full snapshot that they change is damaged or missing.
+  // Returns the number of patches that are unreadable, because their full snapshot is damaged or missing.
   std::size_t without_base() const { return without_base_; }
   const std::vector<std::string>& damage() const { return damage_; }  // damage of the file outside snapshots
-  // Snapshots are in order of time. Throws Error if this snapshot is damaged.
+  // Returns a snapshot. The snapshots are in order of time. Throws Error if this snapshot is damaged.
   StateSample at(std::size_t index);
 
  private:
@@ -63,7 +64,7 @@ class SnapshotReader {
   std::size_t without_base_ = 0;
   std::vector<Entry> entries_;
   std::vector<Chunk> bases_;  // full snapshots
-  std::size_t unpacked_ = 0;  // index of the unpacked base; bases_.size() if none
+  std::size_t unpacked_ = 0;  // index of the base that base_ contains; bases_.size() if none
   std::vector<std::uint8_t> base_;
 };
 
