@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Accounting data of slabs: one struct slabobj_ext for each object (mm/slab.h of Linux 6.18). The vector of a slab is an
-// unreclaimable kmalloc object, even if the slab is reclaimable (alloc_slab_obj_exts() in mm/slub.c of Linux 6.18,
+// Accounting data of slabs: one struct slabobj_ext for each object (mm/slab.h of Linux 6.18). The vector of a slab is
+// an unreclaimable kmalloc object, even if the slab is reclaimable (alloc_slab_obj_exts() in mm/slub.c of Linux 6.18,
 // memcg_alloc_page_obj_cgroups() since Linux 5.9). So kmalloc caches grow with other caches.
 #pragma once
 

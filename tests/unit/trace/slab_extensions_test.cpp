@@ -40,9 +40,9 @@ TEST(SlabExtensions, OfOneCacheAreCountedOnce) {
 }
 
 TEST(SlabExtensions, NeedACacheAndAPossibleNumberOfObjects) {
-  for (const char* const line : {"a 1 1 8 200 1 : tunables 0 0 0 : slabdata 5 5 0\n",
-                                 "a 1 1 8 0 1 : tunables 0 0 0 : slabdata 5 5 0\n",
-                                 "a 1 1 8 18446744073709551615 1 : tunables 0 0 0 : slabdata 5 5 0\n"}) {
+  for (const char* const line :
+       {"a 1 1 8 200 1 : tunables 0 0 0 : slabdata 5 5 0\n", "a 1 1 8 0 1 : tunables 0 0 0 : slabdata 5 5 0\n",
+        "a 1 1 8 18446744073709551615 1 : tunables 0 0 0 : slabdata 5 5 0\n"}) {
     const SlabExtensions found = extensions_in(kKmalloc + line);
     EXPECT_TRUE(found.by_cache.empty()) << line;
     EXPECT_EQ(found.least, 0u) << line;
