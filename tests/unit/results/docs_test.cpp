@@ -85,7 +85,7 @@ TEST(Docs, UntracedPathsEqualTheTable) {
         path.until == KernelVersion{} ? std::string("today") : fmt::format("{}.{}", path.until.major, path.until.minor);
     expected += fmt::format("\n| {} | {} | {} | {}.{} to {} | {} | {} |", path.frees ? "frees" : "allocations",
                             code(path.cache, "any"), code(path.call_site, "any"), path.from.major, path.from.minor,
-                            until, path.sentence, code(path.probe, "no"));
+                            until, path.sentence, code(path.probe, "none"));
   }
   EXPECT_EQ(rows, expected);
 }
