@@ -55,11 +55,11 @@ The input is recognised by its content. The extension of the output selects its 
 is kept, including events that are not kmem events. Padding between the fields of a record becomes zero. Records in
 relay files are converted to current kmem events.
 
-The output of --anonymise can be shared. It replaces the names of tasks, programs, cgroups and the host, and the
+The output of --anonymise can be shared. The option replaces the names of tasks, programs, cgroups and the host, and the
 addresses of memory and code. Names of functions and slab caches, and sizes, are kept. Reports differ only in the
-replaced names. A perf.data has no function names: they are read from --kallsyms, or from the running kernel if it is
-the traced kernel. Otherwise they are lost. Other fields that may be private, such as call arguments, become blank, and
-a note lists them. A .kmt file with only snapshots can also be anonymised.
+replaced names. A perf.data has no function names. They are read from --kallsyms, or from the running kernel if it is
+the traced kernel. Without these sources, the names are lost. Other fields that may be private, such as call arguments,
+become blank, and a note lists them. A .kmt file with only snapshots can also be anonymised.
 
 Exit status:
   0  converted

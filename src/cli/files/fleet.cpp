@@ -242,7 +242,7 @@ Command fleet_command() {
                  "Create tables over all shards of the cluster NAME\n(schema only) The configuration of the server "
                  "must define NAME (remote_servers).");
   command.option("--retry", &options->retry, "DURATION",
-                 "Retry for DURATION to reach the server (default: 2m)\nWith 0s, it tries once.");
+                 "Retry for DURATION to reach the server (default: 2m)\nWith 0s, there is only one attempt.");
   add_result_options(command, options->result, "kmemtrace.fleet/1", "plain digits and full names");
   return command;
 }

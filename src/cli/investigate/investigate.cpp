@@ -66,19 +66,21 @@ constexpr const char* kInvestigateFooter = R"(Examples:
 
 An investigation starts with a snapshot of the kernel's memory statistics. It samples slab allocations and kernel pages,
 and follows each sample until it is freed. At the same time, it reads meminfo and slabinfo. If these sources show
-growth, it makes an exact recording of all allocations in the growing caches and sizes, filtered in the kernel. It ends
-with a second snapshot. The report shows which memory grew, how fast, and how certain this is. It names the call sites
-and processes, how much of the growth they explain, and what remains unknown.
+growth, the investigation makes an exact recording of all allocations in the growing caches and sizes, filtered in the
+kernel. The investigation ends with a second snapshot. The report shows which memory grew, how fast, and how certain
+this is. The report names the call sites and processes, how much of the growth they explain, and what remains unknown.
 
 An investigation measures its own cost. Sampling stops before it would exceed the budget of --cpu, but not in the first
-10 s. A recording starts only if the budget is sufficient. If one of the two is missing, the results are based on the
-other sources, and the page reports this. The budget is at least 2.4 s of CPU time. With two CPUs, this is 12 % of 10 s,
-4 % of 30 s, 2 % of a minute, and at most 1 % of two minutes or more. `--dry-run` shows the share on this machine.
+10 s. A recording starts only if the budget is sufficient. If sampling stops early or there is no recording, the results
+are based on the other sources, and the page reports this. The budget is at least 2.4 s of CPU time. With two CPUs, this
+is 12 % of the CPU time for 10 s, 4 % for 30 s, 2 % for a minute, and at most 1 % for two minutes or more. `--dry-run`
+shows the percentage on this machine.
 
-Growth is confirmed under three conditions. The growth is steadier than random fluctuation. Samples from before the
-recording, or the kernel's own counters, show it too. Neither of these sources contradicts it. If one condition is not
-met, the first sentence says "Unsure". Reclaimable memory (dentries, inodes, page cache) and user memory are not judged.
-Page tables are judged if they are larger than a tenth of the memory of their process.
+Growth is confirmed under three conditions. First, the growth is steadier than random fluctuation. Second, samples from
+before the recording, or the kernel's own counters, also show the growth. Third, neither of these sources contradicts
+the growth. If one condition is not met, the first sentence says "Unsure". Reclaimable memory (dentries, inodes, page
+cache) and user memory are not judged. Page tables are judged only if they are larger than a tenth of the memory of
+their process.
 
 An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the kernel's
 counters decide what is recorded. Without tracefs, there are only samples. Without both, the report shows which caches

@@ -275,15 +275,16 @@ void add_call_record_options(Command& command, CallRecordOptions& options) {
   command.option(
       "--show", &options.shown, "VALUE",
       "Record and show a value that an argument points to: 'file->f_path.dentry->d_name.name'\nVALUE is the name of an "
-      "argument, followed by any number of ->member, .member and [number]. It applies to every function with such an "
-      "argument. Implies --args. Arguments that are strings are always recorded. Needs the back end bpf or kprobe.",
+      "argument, followed by any number of ->member, .member and [number]. --show applies to every function that has "
+      "an argument of this name. Implies --args. Arguments that are strings are always recorded. Needs the back end "
+      "bpf or kprobe.",
       {.repeats = true});
   command.flag("--allocs,!--no-allocs", &options.allocations,
                "Also record the allocations inside calls (default); --no-allocs records only calls", {.once = true});
   command.option("--backend", &options.backend, "BACKEND",
                  "Record calls with BACKEND: bpf, ftrace (function_graph, Linux 6.11), kprobe (at most 256 functions), "
-                 "or auto (default)\nauto selects the first back end that can record the request. It prefers kprobe to "
-                 "ftrace if ftrace cannot record arguments.",
+                 "or auto (default)\nauto selects the first back end that can record the request. auto prefers kprobe "
+                 "to ftrace if ftrace cannot record arguments.",
                  {.words = {"auto", "bpf", "ftrace", "kprobe"}});
 }
 

@@ -33,8 +33,8 @@ constexpr const char* kKmemtracedFooter = R"(Examples:
   kmemtrace-report                               shows allocations by call site
 
 kmemtraced writes the same files as kmemtrace in July 2008: a file cpuN.out for each CPU, and kallsyms, a copy of
-/proc/kallsyms. The file total_overruns contains the number of lost events. `kmemtrace record` writes a better trace in
-a fraction of the size. It includes pages, task names, caches and the times of losses.
+/proc/kallsyms. The file total_overruns contains the number of lost events. `kmemtrace record` writes a trace that is
+much smaller and also has pages, task names, caches and the times of losses.
 
 Exit status:
   0  recorded

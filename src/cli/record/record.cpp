@@ -51,7 +51,7 @@ completes it. With --flight, nothing is written until Ctrl+C, the end of COMMAND
 kept events to a numbered file (trace.0001.kmt), and the recording continues.
 
 kmemtrace uses a separate tracefs instance and does not affect other tracing. The instance is removed when the recording
-ends. If a run was killed, the next run finds its instance. A filter in the kernel excludes the recorder's own
+ends. If a run was killed, the next run reports its instance. A filter in the kernel excludes the recorder's own
 allocations.
 
 Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:

@@ -33,9 +33,9 @@ constexpr const char* kCheckFooter = R"(Examples:
   kmemtrace check capture/             a folder with cpu0.out, cpu1.out, …
   kmemtrace check --records-only cpu1.out
 
-A file is sound if no number that a report shows is wrong or uncertain. Otherwise, the first lines name the numbers.
-Live counts that a report marks with <= as upper bounds do not make a file unsound.
-docs/imperfections.md explains each finding and gives advice.
+A file is sound if no number that a report shows is wrong or uncertain. Otherwise, the first lines name the affected
+numbers. Live counts that a report marks with <= as upper bounds do not make a file unsound. docs/imperfections.md
+explains each finding and gives advice.
 
 Exit status (the worst one of several files):
   0    sound

@@ -63,14 +63,14 @@ Groups are matched by name. Call sites are matched by function, because offsets 
 a function and of its copies (.isra.0, .constprop.0, .part.0, .cold) are added up. For two traces of the same kernel
 build, --exact matches symbols with their offsets. Tasks are matched by name, and stacks by their list of functions.
 
-If the traces differ in length, counts are divided by the length of each trace in seconds. With --per, they are divided
-by the number of occurrences of an event. Live bytes at the end, peaks, lifetimes and shares are not divided.
+If the traces differ in length, counts are divided by the length of each trace in seconds. With --per, counts are
+divided by the number of occurrences of an event. Live bytes at the end, peaks, lifetimes and shares are not divided.
 
 A change is ignored if it is below --threshold, if the group has fewer than --min-count allocations, or if the change
-could be chance. The limit for chance is three standard deviations for counts, bytes and mean lifetimes, assuming
-independent allocations. For percentiles, the limit is their precision, 25 %. Waste and size are not tested. Allocations
-come in bursts, so repeated recordings may differ by more than these limits. Compare two recordings of the same workload
-to find the usual difference. In tables, "=" means no change.
+could be chance. A change in counts, bytes or mean lifetimes could be chance if it is at most three standard deviations,
+assuming independent allocations. A change in percentiles could be chance if it is at most 25 %, which is their
+precision. Waste and size are not tested. Allocations come in bursts, so repeated recordings may differ by more than
+these limits. Compare two recordings of the same workload to find the usual difference. In tables, "=" means no change.
 
 {}
 

@@ -54,17 +54,18 @@ four times those of the bar before. At most 4096 groups are followed: those with
 
 Growth is judged as follows. The time from the first allocation of a group to the end is divided into 16 intervals. The
 growth is the median of the slopes between all pairs of intervals. A group grows if more pairs rise than in 95 of 100
-random walks. It still grows at the end if the last half grows at least half as fast. Growth is certain if three
-conditions hold without the uncertain allocations. The group grows. The low end of its confidence interval is above the
-threshold. The group rises more steadily than chance explains: if all groups were random walks, none of them would rise
-so steadily in 19 of 20 reports.
+random walks. It still grows at the end if the growth in the last half of the time is at least half of the growth in the
+whole time. Growth is certain if three conditions hold even when uncertain allocations are not counted. First, the group
+grows. Second, the low end of the confidence interval of its growth is above the threshold. Third, the group rises more
+steadily than chance explains: if all groups were random walks, none of them would rise so steadily in 19 of 20 reports.
 
 Verdicts:{}
 
 An allocation is uncertain if its free may be missing. This is possible if events were lost after the allocation, if the
 trace has gaps, or if the kernel frees such objects on paths without a tracepoint. docs/untraced-paths.md lists these
-untraced paths. If the address of a live object is allocated again, its free was missed, and allocations of its group
-become uncertain. Objects that outlive the trace look like a leak, so record longer than your objects live.
+untraced paths. If the address of a live object is allocated again, the free of this object was missed. Allocations of
+its group then become uncertain. Objects that outlive the trace look like a leak, so record longer than your objects
+live.
 
 Reports of OOM kills in one or several kernel logs are compared like a series of snapshots.
 For a series of snapshots, the same rules apply to the lines of the balance sheet, slab caches, callers of vmalloc,

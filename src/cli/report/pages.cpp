@@ -36,11 +36,13 @@ constexpr const char* kPagesFooter = R"(Examples:
 An allocation of a small order takes pages from a list of its CPU. An empty list is refilled from the buddy lists, under
 the lock of the zone. A list that is too full is drained into the buddy lists. If no free block of the right migrate
 type is left, an allocation falls back to a block of another type. A fallback to less than a whole page block mixes
-types within a page block. This is fragmentation: large allocations fail later. It is severe for blocks up to order 3.
+types within a page block. This fragments memory, so that large allocations fail later. Such a fallback is severe if its
+order is 3 or less.
 
-Drains and refills are counted in runs. A run of a task ends with the next page event of another kind by the same task.
-Interrupts have separate rows. For idle tasks and interrupts, runs are counted for each CPU. Frees are counted for the
-freeing task, and live pages for the allocating task. Events outside --time are ignored.
+Drains and refills are counted in runs. A run is a series of events of one task, which ends with the next page event of
+another kind by this task. Interrupts have separate rows. For idle tasks and interrupts, runs are counted for each CPU.
+Frees are counted for the task that freed the pages, and live pages for the task that allocated them. Events outside
+--time are ignored.
 
 Exit status:
   0    reported

@@ -83,8 +83,8 @@ For a series of snapshots (`kmemtrace snapshot --every`), the report shows the c
 the output format apply.
 
 The requested bytes of percpu memory are those for one CPU, but the memory is allocated for every CPU. Vmalloc areas are
-address ranges, which do not always contain memory. Pages are counted by frame. An allocation of pages ends when its
-first frame is freed.
+address ranges, which do not always contain memory. Frees of pages are matched with allocations by page frame. The
+lifetime of an allocation of pages ends when its first frame is freed.
 
 Exit status:
   0    reported

@@ -45,9 +45,9 @@ constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus 127.0.0.1:9751        then: curl http://127.0.0.1:9751/metrics
   kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
 
-This command serves metrics until it is interrupted. It counts allocations and bytes exactly, by call site and cache. It
-also estimates, from samples, the live bytes of memory that was allocated since the start. The number of names is
-limited. The names with most allocated or live bytes have separate series, and all others share the series "other".
+This command serves metrics until it is interrupted. Allocations and bytes are counted exactly, by call site and cache.
+Live bytes of memory that was allocated since the start are estimated from samples. The number of names is limited. The
+names with most allocated or live bytes have separate series, and all others share the series "other".
 docs/prometheus.md lists the metrics, and rules that alert when the live bytes of a call site grow.
 
 There is no password: every client that can connect to the address can read the metrics.

@@ -65,11 +65,11 @@ threads. User memory and the page cache are not counted.
 
 The fourth line shows the cost of top: the share of a CPU that the program uses, and its memory in the kernel. After
 "missed", the line counts events that top did not see. "Untraced frees" are samples that were freed without an event;
-top notices this when their address is allocated again.
+top detects them when their addresses are allocated again.
 
 Processes and cgroups have slab objects and pages in one row. Bytes/s, Live and Allocated count a slab object once: the
-pages of slabs are left out. Samples show which share of the pages that is, so for pages, the bytes of these two views
-are estimates. The first lines show slab objects and all pages separately; do not add them.
+pages of slabs are left out. The share of slab pages is estimated from samples, so the bytes of pages in these two views
+are estimates too. The first lines show slab objects and all pages separately; do not add them.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
