@@ -104,7 +104,8 @@ class Round:
             yield Record(time, cpu, self.formats['mm_page_free'][0], raw)
 
     def address(self, record):
-        """Returns (offset in the record, value, step) of the address that changes from round to round, or None."""
+        """Returns (offset in the record, value, step) of the record's address, which changes from round to round. None
+        if the record has no address."""
         fields = self.formats.get(self.name_of.get(record.event), (0, {}))[1]
         for name, step in (('ptr', POINTER_STEP), ('pfn', FRAME_STEP)):
             if name in fields:

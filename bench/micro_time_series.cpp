@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures how much time a timeline takes per event (to find the bucket and to update one series), and how much the
-// trend of a finished series takes.
+// Measures the time that a timeline needs per event, to find the bucket and to update one series. Also measures the
+// time to compute the trend of a finished series.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>

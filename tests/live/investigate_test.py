@@ -218,8 +218,8 @@ class Investigate(LiveTest):
         self.assertEqual(done.returncode, 1, done.stderr)
         found = json.loads(done.stdout)
         self.assertIn('samples of all slab allocations', [one['what'] for one in found['unseen']])
-        # The kernel's counters show quickly which caches grow, and these are recorded. Identifying the responsible
-        # process among short-lived allocations takes longer.
+        # The kernel's counters quickly show which caches grow, and allocations from these caches are recorded.
+        # Identifying the responsible process among short-lived allocations takes longer.
         self.assertIn('UDP', [state['name'] for state in found['states'] if state['sure']])
         self.assertIsNotNone(found['balance'])
         self.assertTrue(plant.process.poll() is None)

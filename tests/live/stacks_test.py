@@ -63,8 +63,8 @@ class Stacks(LiveTest):
         self.assertLess((os.path.getsize(paths[0]) - begin) * 10, large)
 
     def pairs_of(self, file):
-        """Returns (event, frames) pairs. On one CPU and in one interrupt context, events and stacks alternate; an
-        interrupt may come in between."""
+        """Returns (event, frames) pairs. On one CPU, each event of a context is followed by its stack. Only events of
+        an interrupt may come in between."""
         order = {b'little': '<', b'big': '>'}[file.facts['byte_order']]
         events, pairs = iter(events_of(file)), []
         for _, records in records_of(file):

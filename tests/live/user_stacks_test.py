@@ -121,7 +121,7 @@ def lines_of(text):
 
 
 class Functions:
-    """The functions that a file exports, according to nm."""
+    """Returns the functions that a file exports, according to nm."""
 
     def __init__(self, path):
         self.segments = [tuple(int(number, 16) for number in match.groups()) for match in re.finditer(

@@ -88,8 +88,8 @@ class Anonymous(unittest.TestCase):
                 self.assertEqual(found, [])
 
     def test_functions_of_a_perf_data(self):
-        """A perf.data has no symbols. Symbols given as an option move with the code. Without symbols, functions have
-        no names, and a message reports this."""
+        """A perf.data has no symbols. If an option gives symbols, their addresses are changed like those of the code.
+        Without symbols, functions have no names, and a message reports this."""
         perf = subprocess.run(['zstd', '-d', '-c', data('amd64/perf.data.zst')], stdout=subprocess.PIPE, check=True).stdout
         with open(self.path('perf.data'), 'wb') as out:
             out.write(perf)

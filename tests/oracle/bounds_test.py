@@ -18,7 +18,8 @@ from kmemtrace import PROGRAM, SANITIZED  # noqa: E402
 
 # Most files need at most 2 s. On a virtual machine whose cores are shared, the same work needs up to twice as much.
 MOST_SECONDS, MOST_MIB = 4, 256
-# This file unpacks to slightly more data than a series of an idle machine, and all of the data must be read.
+# This file unpacks to slightly more data than a real series of snapshots of an idle machine. All of the data must be
+# read.
 SLOWER = {'series.kmt': 8}
 COMMANDS = (('check', '--json'), ('report', '--json'), ('pages', '--json'), ('timeline', '--json'), ('convert', '--force'))
 OF_COPIES = (('snapshot', '--from'), ('snapshot', '--json', '--from'))

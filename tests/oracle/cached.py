@@ -20,7 +20,7 @@ def _parsers():
 
 
 def by_content(load):
-    """Decorates a function of a file path whose result depends only on the bytes of the file."""
+    """Decorator for functions that take the path of a file, and whose result depends only on the bytes of the file."""
     if not FOLDER:
         return load
 

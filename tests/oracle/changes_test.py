@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Small generated traces of systems that change: successive modules at one address, successive processes with one
+"""Tests small generated traces of systems that change: successive modules at one address, successive processes with one
 ID, a CPU without events, and notes that are far too long."""
 import json
 import os

@@ -169,7 +169,8 @@ class Pages(Damaged):
     """Damage in a ring-buffer page loses only the rest of that page."""
 
     def edit(self, kernel, cpu, page, at, value, code='I'):
-        """Changes one number of the trace in version 6. Returns the contents and the offset of the page in the file."""
+        """Writes the trace in version 6, with one number changed. Returns the bytes of the file and the offset of the
+        page with the change."""
         self.use(kernel)
         contents, marks = tracedat.to_v6(self.sound.trace)
         start = marks[f'cpu{cpu}'] + page * PAGE
@@ -306,7 +307,8 @@ class HugeNumbers(Damaged):
         self.bounded(contents)
 
     def test_many_cpus_share_the_same_data(self):
-        """Two thousand CPUs refer to the same pages, which would be as much work as a file of gigabytes."""
+        """Twenty thousand CPUs refer to the same pages. Reading the pages for each CPU would be as much work as reading a
+        file of gigabytes."""
         _, marks = tracedat.to_v7(self.sound.trace)
         size = len(self.sound.trace.buffers[0].pages[0])
         option = struct.pack(self.sound.order + 'Q', marks['header']) + b'\0local\0'

@@ -188,7 +188,8 @@ class Sqlite(Case):
         for view in self.VIEWS:
             self.same_groups(connection, path, view, options)
         anomalies = dict(connection.execute('SELECT kind, count FROM report_anomalies').fetchall())
-        # As freed twice, the database counts only frees of blocks whose pages had all been freed before.
+        # The view of anomalies in the database counts a block as freed twice only if all of its pages had been freed
+        # before.
         twice = 'pages_freed_twice'
         self.assertLessEqual(anomalies.pop(twice, 0), told['anomalies'].get(twice, 0))
         self.assertEqual({kind: count for kind, count in told['anomalies'].items() if 'another' not in kind and kind != twice},

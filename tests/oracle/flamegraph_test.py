@@ -100,7 +100,8 @@ class Flamegraph(Case):
         self.assertTrue(all(width <= 1200 for *_, width, _ in frames))
 
     def test_peaks(self):
-        """The peak of a single stack is exact. The peak of several stacks is shown as an upper limit, their sum."""
+        """The peak of a single stack is exact. For several stacks, the sum of their peaks is shown as an upper
+        limit."""
         path = data('amd64-stacks/trace.dat')
         frames, _, _ = self.draw(path, '--metric', 'peak')
         exact = {self.value(title) for _, title, *_ in frames[1:] if 'at most' not in title}

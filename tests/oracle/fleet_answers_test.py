@@ -53,7 +53,8 @@ class Answers(unittest.TestCase):
                    megabytes=megabytes)
 
     def test_retries_until_the_time_is_over(self):
-        """Requests must be repeated until the given time is over, even if the next pause would end later."""
+        """Requests must be repeated until the time given with --retry is over, even if the next pause would end
+        later."""
         asked = []
 
         class Busy(http.server.BaseHTTPRequestHandler):
@@ -99,7 +100,7 @@ class Answers(unittest.TestCase):
                 self.assertEqual('', done.stdout)
 
     def test_too_much(self):
-        """An answer larger than memory must be cut at a limit that no user reaches."""
+        """An answer that is larger than memory must be cut at a limit that is larger than any real answer."""
         for rows, words in ((b' ' * (129 << 20), 'larger than 128 MiB'), (b'{"data": [[0' + b',0' * (9 << 20), 'more than 8 million values')):
             done = self.ask(rows)
             self.assertEqual(2, done.returncode)

@@ -200,8 +200,8 @@ class Leaks:
                          [(row['keys']['migrate-type'], row['growing_hosts'], row['sure_growth_bytes_per_s'] > 0) for row in rows])
 
     def test_untraced_frees(self):
-        """As in `leaks`, live memory at call sites with untraced frees is uncertain. The growth of the other call
-        sites must not include it."""
+        """As in `leaks`, live memory at call sites with untraced frees is uncertain. The certain growth must not
+        include the growth of this memory."""
         rows = fleet(self.urls[0], 'leaks', '--by', 'call-site', '--host', 'reused')['groups']['slab']['rows']
         self.assertEqual(doubted(HOSTS['reused'][0], 'call-site', 'reallocated'),
                          {row['keys']['call-site']: row['unseen_bytes'] for row in rows if row['unseen_bytes']})

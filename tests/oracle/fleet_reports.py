@@ -135,7 +135,7 @@ class Reports:
         self.assertIn('has no such trace: host web1, host web2', why.replace('\n', ' '))
 
     def test_hostile_filters(self):
-        """The content of a filter must be treated as text."""
+        """The value of a filter must be treated as text, not as SQL."""
         for text in ("'", '"', '\\', "\\'", "x' OR '1'='1", "%", "_", "') OR 1=1 --", '`', 'a;DROP TABLE x', '\n', '*%*'):
             with self.subTest(text):
                 self.assertIn('has no such trace', fleet(self.urls[0], 'report', '--host', text, exit_code=2))

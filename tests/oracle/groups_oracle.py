@@ -52,9 +52,9 @@ class History:
         self.page_size = page_size
         self.kfree_takes_all = tuple(map(int, re.match(r'(\d+)\.(\d+)', kernel).groups())) >= (6, 4)
         self.allocations, self.anomalies = [], []
-        self._live = collections.defaultdict(dict)  # allocator: {address: Allocation}; for pages the key is a frame
-        self._freed = collections.defaultdict(dict)  # allocator: {address: the last free}
-        self._unmatched = collections.defaultdict(dict)  # allocator: {address: its last event, an unmatched free}
+        self._live = collections.defaultdict(dict)  # {allocator: {address or page frame: Allocation}}
+        self._freed = collections.defaultdict(dict)  # {allocator: {address: its last free}}
+        self._unmatched = collections.defaultdict(dict)  # {allocator: {address: last event, an unmatched free}}
         self.names = collections.defaultdict(collections.Counter)  # cache names from kmem_cache_free events
         for place, event in enumerate(events):
             if event.name in ALLOCATIONS:
@@ -314,7 +314,7 @@ def groups(allocations, keys, cpu_nodes=None):
     return {name: {values: row(members, cpu_nodes) for values, members in of.items()} for name, of in found.items()}
 
 
-# {key of frees: (allocators to which it applies, the key of allocations with the same value)}
+# {key of frees: (allocators to which the key applies, the corresponding key of allocations)}
 FREE_KEYS = {'free-site': (('slab',), 'call-site'), 'free-task': (ALL, 'task'), 'free-process': (ALL, 'process'),
              'free-comm': (ALL, 'comm')}
 Free = collections.namedtuple('Free', 'event')

@@ -118,7 +118,7 @@ class Report:
         self.slab = self.allocators['slab'].totals
         self.pages = dict.fromkeys(PAGES, 0)
         self.anomalies = collections.Counter()
-        self.frames = {}  # live page frame: True if its allocation was selected
+        self.frames = {}  # key: live page frame; value: True if its allocation was selected
         self.freed_frames = set()  # page frames that were freed and not allocated since
         for event in events:
             if window[0] <= event.time < window[1]:
@@ -221,8 +221,8 @@ class Report:
 
 
 def allow_own_frees(want, got):
-    """`report` excludes second frees by the recorder's own tasks, which the text does not identify. So allow for the
-    smaller number."""
+    """`report` does not count second frees by the recorder's own tasks. The text does not identify these tasks, so the
+    report's number may be smaller."""
     kind = 'double_free_or_untraced_allocation'
     want.anomalies[kind] = min(want.anomalies[kind], got['anomalies'].get(kind, 0))
 

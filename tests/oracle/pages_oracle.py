@@ -77,8 +77,8 @@ class Pages:
         self.types = collections.defaultdict(collections.Counter)  # (order, type): Counter
         self.fallbacks = collections.defaultdict(Task)  # (requested type, type that the pages were taken from)
         self.failures = collections.Counter()  # (task, order, gfp, type): count
-        self.frames = {}  # live frame: (task, order, type), or None if its task was not selected
-        self.runs = {}  # task or interrupt: name of its last page event
+        self.frames = {}  # key: live frame; value: (task, order, type), or None if not selected
+        self.runs = {}  # key: task or interrupt; value: its name at its last page event
         self.events = 0
         for event in events:
             if window[0] <= event.time < window[1]:

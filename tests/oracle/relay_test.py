@@ -71,7 +71,7 @@ class Layouts(RelayTest):
                 self.assertEqual(found['trace']['word_bits'], 64 if abi.startswith('v3-64') else 32)
                 self.assertEqual(said_of(found), totals_of(made))
                 checked = run('check', self.folder)
-                # v2 has no times; a message reports this
+                # layout v2 has no times; a message reports this
                 self.assertEqual(checked.returncode, 1 if abi.startswith('v2') else 0, checked.stdout)
                 converted = self.path('c.kmt')
                 self.assertEqual(run('convert', self.folder, converted).returncode, 0)

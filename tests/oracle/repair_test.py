@@ -24,8 +24,8 @@ class Repaired(unittest.TestCase):
         self.whole = kmt_decoder.File(self.bytes)
 
     def repaired(self, damaged, chunks):
-        """Repairs the damaged file and returns the result. It must have these chunks of the original, byte for byte,
-        and a note."""
+        """Repairs the damaged file and returns the result. The result must have these chunks of the original, byte for
+        byte, and a note about the repair."""
         with open(self.path, 'wb') as file:
             file.write(damaged)
         done = run('repair', self.path)

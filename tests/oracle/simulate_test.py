@@ -261,8 +261,9 @@ class Interrupted(unittest.TestCase):
 
 
 class Kernel(Case):
-    # Upper limits of the sum of the page errors of all caches: as a share of the pages after the trace, and as a share
-    # of the change. Much of the change occurred between slabinfo and the first event, when trace-cmd started.
+    # Upper limits of the model's error in pages, summed over all caches. The first is a share of the slab pages after
+    # the trace, the second a share of their change. Much of the change occurred before the first event, when trace-cmd
+    # started, but after slabinfo was read.
     MOST_ERROR = 0.10
     MOST_OF_CHANGE = 0.4
 

@@ -52,7 +52,8 @@ def slabs(folder):
 
 
 def expected(folder):
-    """Returns the lines of depth 0, and those sublines that depend on two files."""
+    """Returns the main lines of the balance sheet (depth 0), and those lines below them that are computed from two
+    files."""
     have = meminfo(folder)
     caches = list(slabs(folder))
     on_cpus = sum(int(line.split()[1]) for line in text(folder, 'zoneinfo').splitlines()
@@ -154,7 +155,7 @@ class Copies(Case):
                 pages += int(match[2])
         self.assertEqual(pages * PAGE, line(result, 'vmalloc.callers'))
         self.assertEqual(max(stacks * PAGE - result['meminfo']['KernelStack'], 0), line(result, 'vmalloc.spare-stacks'))
-        self.assertLess(abs(line(result, 'vmalloc.rest')), 256 * 1024)  # files were read one after the other
+        self.assertLess(abs(line(result, 'vmalloc.rest')), 256 * 1024)  # the files were read at different times
 
     def test_each_cache(self):
         for machine in MACHINES:
@@ -287,7 +288,7 @@ class Made(Case):
         return result
 
     def assert_moved(self, result, name, by):
-        """Checks that the line has `by` more bytes, and unaccounted memory that number fewer."""
+        """Checks that the line has `by` more bytes, and that unaccounted memory has as many fewer."""
         self.assertEqual(by, line(result, name) - line(self.before, name), name)
         self.assertEqual(-by, line(result, 'unaccounted') - line(self.before, 'unaccounted'))
 

@@ -15,7 +15,7 @@ from export_traces import Case, data, export, export_file, place, run
 
 
 def fields(data):
-    """Returns [(number, value)] of a protobuf message. Values are integers, 8 bytes, or bytes."""
+    """Returns [(number, value)] of a protobuf message. A value is an integer, 8 raw bytes, or a byte string."""
     at = 0
 
     def varint():

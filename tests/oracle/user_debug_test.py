@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A dynamic loader as in distributions: stripped, with its symbols in a separate file that is found by build ID. The
-names in a stack must be those that nm printed before stripping."""
+"""Tests a dynamic loader like those of distributions: it is stripped, and its symbols are in a separate file that is
+found by build ID. The names in a stack must be those that nm printed before stripping."""
 import os
 import re
 import struct

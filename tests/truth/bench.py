@@ -243,13 +243,14 @@ def main():
     options = parser.parse_args()
     program = os.path.abspath(options.program)
     sys.path.insert(0, os.path.join(HERE, '..', 'live'))
-    # Not at the top: peers_inside.py imports this file in a virtual machine without tests/live/recording.py.
+    # This import is not at the top of the file, because peers_inside.py imports this file where tests/live/recording.py
+    # is missing.
     from recording import why_not_live
     if reason := why_not_live():
         print(f'cannot record here: {reason}')
         sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)
     names = options.only.split(',') if options.only else [*plants.PLANTS, *loads.NAMES]
-    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # {is a plant: [right, all]}
+    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # by "is a plant": [right, all]
     for number in range(options.rounds):
         for name in names:
             for tool in right:

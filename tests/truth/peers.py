@@ -39,16 +39,17 @@ VERDICTS = ('investigate', 'leaks')
 FIRST_ROWS = 10
 SECONDS_TO_BOOT = 120
 SECONDS_PER_QUESTION = 30  # seconds for each question on average, in addition to the recording
-# These plants need programs or modules that the machine lacks.
+# These plants need programs or modules that the virtual machine lacks.
 NOT_INSIDE = ('network_devices', 'pseudo_terminals')
 # The Python library without its large and optional parts.
 UNUSED = re.compile(r'/(test|idlelib|lib2to3|ensurepip|site-packages|dist-packages|tkinter|turtledemo|config-[^/]*)$')
-# memleak comes from Debian 13, and needs the libraries of Debian 13. The values are the names inside.
+# memleak comes from Debian 13, and needs the libraries of Debian 13. Each value maps a file of the package to its name
+# in the virtual machine.
 SUITE = 'trixie'
 MEMLEAK = {'libbpf-tools': {'memleak-libbpf': 'memleak'}, 'libc6': {'ld-linux-x86-64.so.2': 'ld.so', 'libc.so.6': 'libc.so.6'},
            'libelf1t64': {'libelf.so.1': 'libelf.so.1'}, 'zlib1g': {'libz.so.1': 'libz.so.1'},
            'libzstd1': {'libzstd.so.1': 'libzstd.so.1'}}
-# Loads that the machine's busybox can run.
+# Loads that the virtual machine's busybox can run.
 HEALTHY = ('idle', 'steady_churn', 'sawtooth', 'startup_burst', 'connections', 'fork_storm', 'mount_loop', 'negative_dentries')
 
 

@@ -117,7 +117,7 @@ TEST(Histogram, MailsAndWebPagesChangeTheText) {
   EXPECT_EQ(blanks[0].rows[0].values[0], 3u);
 }
 
-// The kernel prints the hits as bars, which are only shares. A bar may be empty.
+// The kernel may print hits as bars. A bar shows only a share, so the number of hits is unknown. A bar may be empty.
 TEST(Histogram, BarsAreUnknownValues) {
   const std::string rows =
       "{ bytes_req: ~ 0-255 } hitcount: ####                  bytes_alloc:      2000\n"

@@ -217,7 +217,8 @@ TEST(TextCalls, ArgumentsAndResults) {
   EXPECT_EQ(static_cast<std::int64_t>(older.calls[3].event.return_value), -22);
 }
 
-// The parser reads a line with tabs from a copy, which the next such line replaces. Names must still be valid then.
+// The parser copies a line with tabs, and the next line with tabs overwrites the copy. Names from the first line must
+// still be valid then.
 TEST(TextCalls, TabsBetweenColumns) {
   const std::string long_name = "a_function_with_a_long_name";
   const ReadCalls found = read(" 1)\ta_long_task-44\t=>\tanother_task-45\n 1)   0.1 us\t|  " + long_name +

@@ -250,7 +250,7 @@ TEST(TextForms, LinesOfOneLengthAreNotSplit) {
 }
 
 // A line that was cut within a value must not be joined with the next one.
-// A copy of a long line would need as much memory as the file.
+// Long lines are not joined either, because the joined copy might need as much memory as the file.
 TEST(TextForms, LongLinesContinueNoEvent) {
   std::string colours;
   for (unsigned i = 0; i < 8192; ++i) colours += "\x1B[m";

@@ -58,7 +58,8 @@ TEST(CutReports, PageSizeIsKnownWithoutFreeBlocks) {
   EXPECT_EQ(only_report(log).page_size, 65536u);
   EXPECT_EQ(total_bytes_of(only_report(log)), (2093056ull - 7118) << 16);
   EXPECT_EQ(only_report(std::string(kBegin) + kFirstZone).page_size, 4096u);
-  // sparc64 has pages of 8 KiB. Few pages show the size only if they are the same amount exactly.
+  // sparc64 has pages of 8 KiB. The page size is the quotient of an amount in kB and the same amount in pages. If the
+  // amounts are small, the quotient must be exact.
   const std::string few =
       "Mem-Info:\nactive_anon:0 inactive_anon:0 isolated_anon:0\n active_file:23 inactive_file:30\n free:31098\n";
   EXPECT_EQ(

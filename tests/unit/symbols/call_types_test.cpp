@@ -652,7 +652,7 @@ TEST(CallTypes, DamagedTypesAreRefusedOrBounded) {
         bytes[(round % 10 == 0 ? 0 : 24) + random() % (bytes.size() - 24)] = static_cast<std::uint8_t>(random());
       if (said([&] { use_all(Btf(bytes)); }) == "nothing") ++read;
     }
-    EXPECT_GT(read, 33u);  // enough damaged types must be readable, not only refused
+    EXPECT_GT(read, 33u);  // if all damaged types were refused, the test would prove little
   }
   EXPECT_THROW(Btf(Bytes{}), Error);
 }

@@ -32,7 +32,8 @@ export function filtersGroups(filter: Filter): boolean {
   return kDimensions.some((dimension) => filter[dimension] !== null);
 }
 
-// True if the filter selects by no other dimensions. Otherwise, rows of the report's own documents cannot be used.
+// True if the filter selects only by these dimensions, and not by time. Otherwise, rows of the report's own documents
+// cannot be used.
 export function onlyBy(filter: Filter, ...dimensions: Dimension[]): boolean {
   return (
     filter.range === null &&

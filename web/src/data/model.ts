@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores a trace's sums over time as typed arrays: the changes of each of the smallest groups in each bucket.
+// Stores a trace's sums over time as typed arrays: by how much the sums of each group change in each time bucket.
+// Allocations with equal values of all keys form a group.
 import { allocatorNumber, kAllocators } from './allocators';
 import type { Explore, TraceDocument } from './document';
 import { kDimensions, type Dimension, type Filter, type Range } from './filter';

@@ -171,8 +171,8 @@ TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   }
 }
 
-// Levels with a small probability are used if there are thousands of groups. The steps of the walks are normally
-// distributed, of one size, or of very different sizes.
+// If there are thousands of groups, only growth with a very small p-value counts, so small p-values must be right. The
+// steps of the walks are normally distributed, of one size, or of very different sizes.
 TEST(Trend, EvennessOfRandomWalksIsRight) {
   constexpr int kRuns = 10'000;
   for (const int steps : {0, 1, 2}) {

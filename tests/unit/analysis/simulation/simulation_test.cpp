@@ -256,7 +256,7 @@ TEST(Suggestions, StateTheSavingOfReplays) {
     return names;
   };
   // A class for 513 to 640 bytes would take objects that the caches of single functions take too, so it is not
-  // suggested beside them.
+  // suggested together with these caches.
   EXPECT_EQ(functions({5, false, 1}), (std::vector<std::string>{"saves_most", "saves_little"}));
   EXPECT_EQ(functions({1, false, 1}), (std::vector<std::string>{"saves_most"}));
   // Smaller savings than 11 bytes are not suggested.

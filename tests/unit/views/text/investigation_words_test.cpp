@@ -274,7 +274,7 @@ TEST(InvestigationWords, GrowthWithoutACallSiteIsReported) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("SUnreclaim", steady));
   evidence.states.back().source = MemorySource::meminfo;
-  // The caches do not grow as much as their sum: slabs have more free space, or the growth is reclaimable.
+  // SUnreclaim grows, but no cache does. Then slabs have more free space, or the growth is reclaimable.
   EXPECT_EQ(conclude(result_of(evidence, 30)).verdict, GrowthVerdict::no_growth);
   evidence.states.push_back(cache_series("key_jar", [](double s) { return 0.8 * steady(s); }));
   const InvestigationResult result = result_of(evidence, 30);
