@@ -10,7 +10,8 @@ namespace kmt::perfdata {
 
 namespace {
 
-// Bits of perf_event_attr as little-endian compilers number them. Big-endian compilers number them from the top.
+// Numbers of bit fields in perf_event_attr, starting at the lowest bit. On big-endian machines, compilers start at the
+// highest bit.
 constexpr unsigned kFrequencyBit = 10;
 constexpr unsigned kEnableOnExecBit = 12;
 constexpr unsigned kIdsInAllBit = 18;
@@ -27,7 +28,7 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset) {
   ByteReader in(bytes, order, offset);
   Attribute attribute;
   attribute.type = in.u32();
-  in.skip(4);  // the size field
+  in.skip(4);  // perf_event_attr::size
   attribute.config = in.u64();
   attribute.period = in.u64();
   attribute.sample_type = in.u64();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The recorded events. Each event has a perf_event_attr and the IDs that records use for it.
+// The recorded events. Each event has a perf_event_attr, and IDs by which records refer to it.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace kmt::perfdata {
 
 struct Attribute {
   std::uint32_t type = 0;
-  std::uint64_t config = 0;  // number of the event; for a tracepoint, its ID
-  std::uint64_t period = 0;  // number of events between two samples; a frequency if is_frequency is set
+  std::uint64_t config = 0;  // number of the event within its type; for a tracepoint, its ID
+  std::uint64_t period = 0;  // number of events per sample; if is_frequency is set, number of samples per second
   bool is_frequency = false;
   std::uint64_t sample_type = 0;     // SampleBits
   std::uint64_t read_format = 0;     // ReadBits
   std::uint64_t branch_type = 0;     // BranchBits
   std::uint64_t user_registers = 0;  // recorded user registers: one bit per register
-  bool enable_on_exec =
-      false;                // true if recording starts with the command that perf runs; only this command is recorded
-  bool ids_in_all = false;  // sample_id_all: all records have a time and an event ID
+  // True if only the command that perf runs is recorded, from its start on.
+  bool enable_on_exec = false;
+  bool ids_in_all = false;            // sample_id_all: true if all records have a time and an event ID
   std::optional<std::int32_t> clock;  // a clockid_t; empty means perf's own clock
   std::string name;                   // for example "kmem:kmalloc"; may be empty
 };
 
-// Throws Error if the attribute is shorter than on any kernel.
+// Parses a perf_event_attr. Throws Error if it is shorter than on any kernel.
 Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset);
 
 class Attributes {
@@ -51,7 +51,8 @@ class Attributes {
   FlatMap<std::uint32_t> cpus_;
 };
 
-// Returns the name that perf stored. If the file has no name, returns the event's type and config numbers.
+// Returns the event's name in the file. If the file has no name, returns a text with the event's type and config
+// numbers.
 std::string name_of(const Attribute& attribute);
 
 // Returns the name of the trace clock for a clockid_t.

@@ -12,7 +12,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// Reports a tracepoint if only some of its events were recorded.
+// Adds a finding if the attribute is a tracepoint and only some of its events were recorded.
 void report_sampling(const Attribute& attribute, Findings& findings) {
   if (attribute.type != kTypeTracepoint || (!attribute.is_frequency && attribute.period <= 1)) return;
   findings.add(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts the description of machine and recording in a perf.data to a TraceInfo.
+// Fills in a TraceInfo from the description of the machine and the recording in a perf.data.
 #pragma once
 
 #include "formats/perfdata/file.hpp"
@@ -9,7 +9,7 @@ namespace kmt::perfdata {
 
 // True if no event is a tracepoint. Such a file needs no format descriptions and has no memory events.
 bool has_no_tracepoints(const FileContents& contents);
-// Fills in what the file says about the machine and the recording, and adds findings about this data.
+// Fills in everything in `info` that the file states about the machine and the recording, and adds findings about it.
 void describe(FileContents& contents, TraceInfo& info);
 
 }  // namespace kmt::perfdata

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kMostCpus = 0x10000;
 constexpr std::uint64_t kMostIdBytes = 20;
-// The kernel's mapping has this name, followed by the name of a symbol.
+// Start of the name of the kernel's mapping. The name of a symbol follows.
 constexpr std::string_view kKernel = "[kernel.kallsyms]";
 
 // Reads a size and a text of that many bytes. The text ends at the first NUL.
@@ -74,8 +74,8 @@ void read_build_ids(ByteReader& in, KernelDescription& kernel) {
   }
 }
 
-// Parses a list like "0-3,8-11". `cpus_left` limits the work for a small malicious file, because a valid file lists
-// each CPU once.
+// Parses a list like "0-3,8-11". `cpus_left` is the number of CPUs that the file may still list. A valid file lists
+// each CPU once, but a small malicious file could cause much work.
 void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::uint32_t& cpus_left) {
   for (std::string_view range : split(cpus, ',')) {
     const auto begin = take_number<std::uint32_t>(range);
@@ -194,7 +194,7 @@ void read_feature(unsigned feature, Bytes bytes, std::uint64_t offset, FileConte
 
 std::string uname_of_names(const KernelDescription& kernel) {
   if (kernel.release.empty() && kernel.machine.empty()) return {};
-  // Blanks separate the words of `uname`, so an unknown word must not be empty.
+  // An unknown word must not be empty, because the words of `uname` are separated by blanks.
   const auto word = [](const std::string& text) { return text.empty() ? std::string("unknown") : text; };
   return fmt::format("Linux {} {} {}", word(kernel.node_name), word(kernel.release), word(kernel.machine));
 }

@@ -38,7 +38,7 @@ Section read_section(ByteReader& in) {
   return {offset, in.u64()};
 }
 
-// Returns the section's bytes in the file. Throws Error if some are missing.
+// Returns a reader for the bytes of the section. Throws Error if the file lacks some of them.
 ByteReader reader_of(Bytes file, Section section, ByteOrder order) {
   ByteReader in(file, order);
   in.seek(section.offset);
@@ -51,14 +51,14 @@ std::vector<std::uint64_t> read_ids(ByteReader in) {
   return ids;
 }
 
-// Reads the attributes. Each has the size stated in the header, and is followed by the position of its IDs.
+// Reads the attributes. The header states the size of an entry, which is an attribute and the position of its IDs.
 void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, FileContents& contents,
                      Findings& findings) {
   constexpr std::uint64_t kSectionBytes = 16;
   try {
     if (entry_bytes < kLeastAttributeBytes + kSectionBytes)
       throw Error(fmt::format("Impossible size of attributes: {}", entry_bytes)).at({{}, {}, 16});
-    std::uint64_t ids_left = file.size() / 8;  // a valid file contains each ID once
+    std::uint64_t ids_left = file.size() / 8;  // number of IDs that may still be read; a valid file has each ID once
     for (ByteReader in = reader_of(file, section, contents.order()); in.remaining() >= entry_bytes;) {
       const std::uint64_t at = in.file_offset();
       const Attribute attribute = parse_attribute(in.bytes(entry_bytes - kSectionBytes), contents.order(), at);
@@ -78,9 +78,9 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
   }
 }
 
-// Returns which features the file has. Their bits are stored in words of the program that recorded. On big-endian
-// machines, the size of these words is not stored. Tries 8 bytes first, then 4 bytes: the size is right if the host
-// name's bit is set, because perf always writes that name.
+// Returns which features the file has. Each feature is a bit in words of the recording program, whose size is not
+// stored but matters on big-endian machines. Tries 8 bytes first, then 4 bytes. The size is right if the bit of the
+// host name is set, because perf always writes the host name.
 std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
   std::array<bool, kFeatureBits> has{};
   for (const unsigned word_bytes : {8u, 4u}) {
@@ -98,7 +98,8 @@ std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
 void read_features(Bytes file, const std::array<bool, kFeatureBits>& has, FileContents& contents, Findings& findings) {
   ByteReader sections(file, contents.order());
   sections.seek(contents.data_end);
-  std::uint64_t left = 2 * file.size();  // a valid file refers to each byte of the sections once
+  // Number of bytes in sections that may still be read; a valid file refers to each byte once.
+  std::uint64_t left = 2 * file.size();
   for (unsigned feature = 0; feature < kFeatureBits; ++feature) {
     if (!has[feature]) continue;
     try {
@@ -153,7 +154,7 @@ void read_pipe_attribute(const Record& record, FileContents& contents) {
                           read_ids(ByteReader(payload.subspan(bytes), contents.order())));
 }
 
-// Stores the CPU of each ID. Also stores the task of the first ID, and the CPUs on which tracepoints were recorded.
+// Stores the CPU of each event ID, the task of the first ID, and the CPUs on which tracepoints were recorded.
 void read_id_index(const Record& record, FileContents& contents) {
   ByteReader in(record.payload, contents.order(), record.offset + kRecordHeaderBytes);
   in.skip(8);
@@ -165,7 +166,7 @@ void read_id_index(const Record& record, FileContents& contents) {
     if (!contents.first_task) contents.first_task = task;
     if (cpu > 0xFFFF) continue;  // any CPU
     contents.attributes.set_cpu(id, static_cast<std::uint32_t>(cpu));
-    // Count only tracepoints: the events that perf adds to learn about tasks may be on all CPUs.
+    // Only tracepoints count, because the events that perf adds to learn about tasks may be on all CPUs.
     const auto event = contents.attributes.of_id(id);
     if (event && contents.attributes.all()[*event].type == kTypeTracepoint)
       contents.tracepoint_cpus.insert(static_cast<std::uint32_t>(cpu));
@@ -205,11 +206,11 @@ void read_description_record(const Record& record, FileContents& contents, Findi
   }
 }
 
-// Reads the records that describe the recording. In a file, they come before the first sample. If the kernel is not
-// among them, they also come after the last sample (perf record --tail-synthesize). In a pipe, perf writes build IDs
-// last.
+// Reads the records that describe the recording. In a file, they come before the first sample. With perf record
+// --tail-synthesize, some come after the last sample; the kernel's mapping is then missing at the start. In a pipe,
+// perf writes build IDs last.
 void read_description_records(Bytes file, FileContents& contents, Findings& findings) {
-  Findings found_again;  // the reader of the events reports these findings again
+  Findings found_again;  // not used, because the reader of the events reports these findings
   RecordCursor records(file, contents.data_begin, contents.data_end, contents.order(), false, found_again);
   const auto& notes = contents.description.kernel.notes;
   bool described = !contents.description.kernel.header_page.empty();
@@ -224,8 +225,8 @@ void read_description_records(Bytes file, FileContents& contents, Findings& find
   }
 }
 
-// True if the command line has perf record -p, -t or -u, but not -a. In a word of several short options, each letter
-// may be an option.
+// True if the command line of perf record has -p, -t or -u, but not -a. A word may combine several short options, such
+// as "-ag".
 bool names_tasks(std::string_view arguments) {
   bool found = false;
   for (const std::string_view word : split(arguments, ' ')) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads a perf.data's description of its events. In file mode, there is a header at the start, and features follow the
-// data. In pipe mode, all of these are records.
+// Reads the description of the events in a perf.data. In file mode, there is a header at the start, and features follow
+// the data. In pipe mode, records contain all of this.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct FileContents {
   std::uint64_t data_begin = 0;  // offset of the first record in the file, in bytes
   std::uint64_t data_end = 0;
   Attributes attributes;
-  std::optional<std::int32_t> first_task;   // task of the first event in PERF_RECORD_ID_INDEX; negative means all tasks
-  std::set<std::uint32_t> tracepoint_cpus;  // CPUs with tracepoints in PERF_RECORD_ID_INDEX
+  std::optional<std::int32_t> first_task;   // task of the first event in PERF_RECORD_ID_INDEX; negative: all tasks
+  std::set<std::uint32_t> tracepoint_cpus;  // CPUs that have tracepoints in PERF_RECORD_ID_INDEX
   std::uint32_t cpus_online = 0;            // 0 if unknown
   TraceDescription description;
 

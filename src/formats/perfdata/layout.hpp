@@ -16,7 +16,7 @@ constexpr std::uint64_t kLeastAttributeBytes = 64;  // PERF_ATTR_SIZE_VER0
 constexpr std::uint64_t kRecordHeaderBytes = 8;
 constexpr unsigned kFeatureBits = 256;
 
-// Types of records. perf writes the types from kUserTypes on; the kernel writes the others.
+// Types of records. perf itself writes records with types from kUserTypes on, and the kernel writes the others.
 enum RecordType : std::uint32_t {
   kMmap = 1,
   kLost = 2,
@@ -81,7 +81,7 @@ struct ReadBits {
 };
 
 constexpr std::uint32_t kTypeTracepoint = 2;       // perf_event_attr::type
-constexpr std::uint16_t kCpuModeMask = 7;          // part of a record's `misc`
+constexpr std::uint16_t kCpuModeMask = 7;          // bits of a record's `misc` that are the CPU's mode
 constexpr std::uint16_t kCpuModeKernel = 1;        // PERF_RECORD_MISC_KERNEL
 constexpr std::uint16_t kCpuModeUser = 2;          // PERF_RECORD_MISC_USER
 constexpr std::uint16_t kCommExec = 1u << 13;      // PERF_RECORD_MISC_COMM_EXEC
@@ -93,7 +93,7 @@ constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_
 constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
 constexpr std::uint64_t kUserMark = ~std::uint64_t{512} + 1;    // PERF_CONTEXT_USER
 
-// Sections after the data, or kHeaderFeature records.
+// Numbers of features, which are sections after the data, or kHeaderFeature records.
 enum Feature : unsigned {
   kTracingData = 1,
   kBuildId = 2,

@@ -15,7 +15,7 @@
 namespace kmt::perfdata {
 
 struct Mapping {
-  SpaceChange change;  // `object` and `time_ns` are not set
+  SpaceChange change;  // without `object` and `time_ns`, which the caller sets
   std::string path;
   std::string build_id;  // may be empty
 };
@@ -24,7 +24,8 @@ struct Mapping {
 // too short.
 std::optional<Mapping> read_mapping(const Record& record, ByteOrder order);
 
-// Assigns numbers to mapped objects in TraceCode::user. Objects with a build ID in the file are already there.
+// Numbers the mapped objects, and adds new ones to TraceCode::user. The objects whose build IDs are in the file have
+// been added before.
 class MappedObjects {
  public:
   explicit MappedObjects(TraceInfo& info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the records of a perf.data in order of time. Readers and converters both use this.
+// Reads the records of a perf.data in order of time, for the reader and the converter.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class OrderedRecords {
   OrderedRecords(Bytes file, const FileContents& contents, TraceInfo& info)
       : parser_(file, contents, info.findings), info_(info), objects_(info), most_held_(most_held(file.size())) {}
 
-  // Reads one more record. For a sample or a loss, the caller may append an item and hold() it. Call this only if no
-  // item is due. At the end all items become due.
+  // Reads the next record. Call this only if no item is due. For a sample or a loss, the caller may append an item and
+  // hold() it. At the end of the file all items become due.
   RecordParser::Kind next();
   const RecordParser& parser() const { return parser_; }
 
@@ -57,7 +57,7 @@ class OrderedRecords {
   std::uint64_t most_held_;
   HeldByTime<Item> items_;
   HeldByTime<TaskChange> tasks_;
-  std::uint64_t released_ns_ = 0;  // all items up to this time were released
+  std::uint64_t released_ns_ = 0;  // all items up to this time were made due
 };
 
 template <typename Item>

@@ -23,7 +23,7 @@ namespace kmt::perfdata {
 
 namespace {
 
-// An event with its raw user stack. The stack's mappings are known only when the event is due.
+// An event and its user stack as addresses. The mappings that the stack needs are known only when the event is due.
 struct HeldEvent {
   Event event;
   StackId user;
@@ -62,12 +62,13 @@ class PerfDataSource : public Source {
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<StackIds> stack_ids_;
   std::unique_ptr<OrderedRecords<HeldEvent>> records_;
-  EventBatch decoded_;  // the decoded events of the current sample
+  EventBatch decoded_;  // the events of the current sample
   EventBatch timeless_;
   bool ended_ = false;
   std::vector<std::uint64_t> last_of_cpu_ns_;  // time of the last event read, by CPU
-  FlatMap<std::size_t> sums_;                  // by CPU: index of its total losses in TraceInfo::losses.buffers
-  std::vector<std::uint64_t> stack_;           // stack of the last sample
+  // Key: CPU; value: index of its total losses in TraceInfo::losses.buffers.
+  FlatMap<std::size_t> sums_;
+  std::vector<std::uint64_t> stack_;                        // stack of the last sample
   std::vector<std::optional<EventTypeId>> untraced_types_;  // indexed by attribute
 };
 
@@ -113,7 +114,7 @@ void PerfDataSource::take_sample() {
   HeldEvent held{decoded_.front(), {}};
   take_stacks(sample, attribute, held);
   if (info_.machine.cpus <= cpu) info_.machine.cpus = cpu + 1u;
-  if (sample.time_ns == 0) {  // an event without a time is not sorted, but passed on immediately
+  if (sample.time_ns == 0) {  // an event without a time cannot be sorted, so it is passed on immediately
     place(held, held.event);
     timeless_.push_back(held.event);
     return;
@@ -124,8 +125,8 @@ void PerfDataSource::take_sample() {
   records_->hold(sample.time_ns, cpu);
 }
 
-// Finds the stacks of a sample. Without a call chain, the stack is only the instruction pointer. Events of an interrupt
-// get no user stack, because the interrupt does not act for the program that it interrupts.
+// Finds the stacks of a sample. If the sample has no call chain, the stack is only the instruction pointer. Events of
+// an interrupt get no user stack, because the interrupt does not act for the program that it interrupts.
 void PerfDataSource::take_stacks(const Sample& sample, const Attribute& attribute, HeldEvent& held) {
   UserStacks& users = decoder_->user_stacks();
   if (sample.chain.empty()) {
@@ -149,7 +150,7 @@ void PerfDataSource::place(const HeldEvent& held, Event& event) {
   event.stack = decoder_->user_stacks().place(event.stack, held.user, event.time_ns);
 }
 
-// Returns the type for events without a tracepoint's fields. Such events are only counted.
+// Returns the type for events that are no tracepoints, or whose fields are unknown. Reports only count such events.
 EventTypeId PerfDataSource::untraced_type(std::uint32_t index) {
   std::optional<EventTypeId>& type = untraced_types_[index];
   if (type) return *type;
@@ -167,8 +168,8 @@ void PerfDataSource::take_loss() {
   if (info_.machine.cpus <= loss.cpu) info_.machine.cpus = loss.cpu + 1u;
   const std::string what = lost_events_text(loss.count);
   if (loss.time_ns == 0) {
-    // perf wrote this total at the end of the recording. It includes the losses that have a time, so
-    // lost_events_per_cpu() in trace/info/losses.hpp uses the larger of both numbers.
+    // perf wrote this total at the end of the recording. It includes the losses that have a time. Therefore
+    // lost_events_per_cpu() in trace/info/losses.hpp uses the larger of the two numbers.
     const auto [index, is_first] = sums_.insert(loss.cpu);
     if (is_first) {
       *index = info_.losses.buffers.size();

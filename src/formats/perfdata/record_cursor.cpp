@@ -25,14 +25,14 @@ Header header_at(const std::uint8_t* at, ByteOrder order) {
 
 bool is_compressed(std::uint32_t type) { return type == kCompressed || type == kCompressed2; }
 
-// True if a record may start here; used to find the next record after damage. The sizes of records are multiples of 8
-// bytes, except for compressed records.
+// True if this may be the header of a record. After damage, this is used to find the next record. The sizes of records
+// are multiples of 8 bytes, except for compressed records.
 bool looks_like_a_record(const Header& header) {
   return is_known_type(header.type) && header.size >= kRecordHeaderBytes &&
          (header.size % 8 == 0 || is_compressed(header.type));
 }
 
-// True if four valid headers follow from this position, or only valid ones up to the end.
+// True if the next four records from this position, or all up to the end, have valid headers.
 bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   constexpr unsigned kConvincing = 4;
   for (unsigned seen = 0; seen < kConvincing; ++seen) {
@@ -46,8 +46,8 @@ bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
   return true;
 }
 
-// True if perf may have compressed this record. perf compresses buffers of the kernel (tools/perf/builtin-record.c,
-// Linux 6.18). Record sizes are multiples of 8 bytes, and newer kernels may have more record types.
+// True if this may be the header of a record that perf has compressed. perf compresses only records of the kernel
+// (tools/perf/builtin-record.c, Linux 6.18). Newer kernels may have more types.
 bool may_be_compressed(const Header& header) {
   return header.type > 0 && header.type < kUserTypes && header.size >= kRecordHeaderBytes && header.size % 8 == 0;
 }
@@ -62,7 +62,7 @@ bool are_records(Bytes bytes, ByteOrder order) {
   return true;
 }
 
-// Returns nothing if the record is shorter than its stated size.
+// Returns the compressed data in a record, or nothing if the record is shorter than it says.
 std::optional<Bytes> packed_data(const Record& record, ByteOrder order) {
   if (record.type != kCompressed2) return record.payload;
   if (record.payload.size() < 8) return std::nullopt;
@@ -76,8 +76,8 @@ bool begins_stream(Bytes packed) {
   return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
-// Returns the limit for the unpacked size of a file. In the best case, which is a long series of equal events, perf
-// compresses to one fiftieth.
+// Returns a limit for the unpacked size of a file. A long series of equal events, which is the best case, is compressed
+// to one fiftieth.
 std::uint64_t most_unpacked(std::uint64_t file_bytes) { return std::max<std::uint64_t>(64u << 20, 128 * file_bytes); }
 
 }  // namespace
@@ -117,8 +117,8 @@ bool RecordCursor::next_in_file(Record& record) {
   }
 }
 
-// Sets the data that follows two kinds of records. The size in their header does not include it. Returns false if the
-// data is incomplete.
+// Two types of records are followed by data that the size in their header does not include. Sets record.attached to
+// this data. Returns false if the data is incomplete.
 bool RecordCursor::attach(Record& record) {
   std::uint64_t bytes = 0;
   if (record.type == kHeaderTracingData && record.payload.size() >= 4)
@@ -135,13 +135,13 @@ void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
   while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
-  // the file ends here, so this record was not completely written
+  // true if no record follows, so the last record was not completely written
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are not a complete record", position_ - begin)
                                : fmt::format("{} bytes skipped", position_ - begin);
   findings_.add(
       {cut_off ? Imperfection::truncated_file : Imperfection::damaged_record, std::move(detail), {}, begin, {}});
-  // The damage may include a part of the compressed stream.
+  // Compressed data may be missing too.
   if (unpacker_) give_up("a part of it may be missing", begin);
 }
 
@@ -192,15 +192,15 @@ void RecordCursor::distrust(const Record& record, const char* what) {
   if (record.is_unpacked) give_up(what, record.offset);
 }
 
-// Ignores the rest of the compressed stream. zstd repeats earlier bytes and has no checksum here, so all data after
-// damage may be wrong even if it unpacks.
+// Ignores the rest of the compressed stream. After damage, all data may be wrong even if it can be unpacked, because
+// zstd copies earlier bytes, and the stream has no checksum.
 void RecordCursor::give_up(std::string_view why, std::uint64_t offset) {
   if (given_up_) return;
   given_up_ = GivenUp{std::string(why), offset};
   left_out_ = offset == compressed_offset_ ? packed_bytes_ : 0;
 }
 
-// Reports ignored data. Called at the start of a new stream, and at the end of the file.
+// Reports the ignored data, and prepares for a new stream. Called when a new stream starts, and at the end of the file.
 void RecordCursor::say_left_out() {
   if (!given_up_) return;
   if (left_out_ > 0)

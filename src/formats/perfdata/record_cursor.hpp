@@ -17,10 +17,10 @@ namespace kmt::perfdata {
 struct Record {
   std::uint32_t type = 0;
   std::uint16_t misc = 0;
-  Bytes payload;             // excludes the header; valid until the next record
-  Bytes attached;            // data after the record; only for a few of perf's own types
-  std::uint64_t offset = 0;  // position in the file, in bytes; for an unpacked record, the position of the compressed
-                             // record
+  Bytes payload;   // excludes the header; valid until the next record
+  Bytes attached;  // data that follows the record; only for a few of perf's own types
+  // Position in the file, in bytes. For a record that was compressed, the position of the PERF_RECORD_COMPRESSED.
+  std::uint64_t offset = 0;
   bool is_unpacked = false;  // true if the record was compressed
 };
 
@@ -31,8 +31,8 @@ class RecordCursor {
   RecordCursor(Bytes file, std::uint64_t begin, std::uint64_t end, ByteOrder order, bool unpack, Findings& findings);
 
   bool next(Record& record);
-  // Drops and reports the rest of the compressed stream, if the last record was compressed. Call this if that record
-  // has impossible values.
+  // Call this if the last record has impossible values. If it was compressed, the rest of the compressed stream is
+  // dropped and reported.
   void distrust(const Record& record, const char* what);
   // Returns the current position in the file.
   std::uint64_t position() const { return position_; }
@@ -47,7 +47,7 @@ class RecordCursor {
   void say_left_out();
   void finish();
 
-  // Describes damage of the compressed stream.
+  // Why the rest of the compressed stream is ignored.
   struct GivenUp {
     std::string why;
     std::uint64_t offset;  // offset of the damage in the file, in bytes
@@ -59,7 +59,7 @@ class RecordCursor {
   ByteOrder order_;
   bool unpack_;
   Findings& findings_;
-  std::optional<Unpacker> unpacker_;     // set from the first compressed record on
+  std::optional<Unpacker> unpacker_;     // set when the first compressed record was read
   std::vector<std::uint8_t> unpacked_;   // unpacked records; the last one may be incomplete
   std::size_t next_ = 0;                 // position in unpacked_
   std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record in the file, in bytes

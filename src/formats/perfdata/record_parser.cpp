@@ -11,7 +11,7 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::uint32_t kMostCpu = 0xFFFF;
-// Larger numbers are damage: this is a billion events per second for three days.
+// Larger numbers of lost events are damage. This number is a billion events per second for three days.
 constexpr std::uint64_t kMostLost = std::uint64_t{1} << 48;
 
 // False for the values that perf uses for records without a time.
@@ -58,7 +58,7 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
         task_.time_ns = is_time(at_end.time_ns) ? at_end.time_ns : 0;
         return Kind::task;
       case kLostSamples:
-        if ((record_.misc & kDroppedByFilter) != 0) break;  // perf record --filter, not a loss
+        if ((record_.misc & kDroppedByFilter) != 0) break;  // not a loss: perf record --filter has dropped the samples
         [[fallthrough]];
       case kLost:
       case kThrottle: take_loss(at_end); return Kind::loss;
@@ -70,7 +70,7 @@ std::optional<RecordParser::Kind> RecordParser::take_kernel_record() {
   return std::nullopt;
 }
 
-// Finds the event of a sample. In a file with several events, the ID is at the same position in all samples.
+// Finds the event of a sample by its ID. If a file has several events, the ID is at the same position in all samples.
 bool RecordParser::find_attribute() {
   if (layouts_.empty()) return false;
   if (layouts_.size() == 1) return true;
@@ -113,7 +113,7 @@ void RecordParser::take_loss(const Trailer& trailer) {
   if (record_.type == kLost) id = in.u64();
   if (record_.type != kThrottle) loss_.count = in.u64();
   if (loss_.count.value_or(0) > kMostLost) throw Error("impossible number of lost events");
-  // Records that perf adds at the end have no time and no CPU, but an event ID that belongs to a CPU.
+  // A record that perf adds at the end has no time and no CPU. The CPU is then found by the event ID.
   std::optional<std::uint32_t> cpu = trailer.cpu;
   if (loss_.time_ns == 0 && id)
     if (const auto of_id = contents_.attributes.cpu_of_id(*id)) cpu = of_id;
@@ -127,7 +127,8 @@ Trailer RecordParser::trailer() const {
   return read_trailer(record_.payload, first.sample_type, contents_.order()).value_or(Trailer{});
 }
 
-// Returns the CPU of a sample. If only one task is recorded, samples may have no CPU. They count as samples of CPU 0.
+// Returns the CPU of a record. If only one task was recorded, records may have no CPU, and then count as records of CPU
+// 0. Throws Error if the number is impossible.
 std::uint16_t RecordParser::checked_cpu(std::optional<std::uint32_t> cpu) {
   if (cpu && *cpu > kMostCpu) throw Error("impossible CPU");
   return static_cast<std::uint16_t>(cpu.value_or(0));

@@ -19,7 +19,7 @@ namespace kmt::perfdata {
 // Events of one CPU that were not recorded. The kernel or perf counted them.
 struct Loss {
   std::optional<std::uint64_t> count;  // empty if unknown
-  std::uint64_t time_ns = 0;           // 0 for a total at the end of the recording, which includes the other losses
+  std::uint64_t time_ns = 0;           // 0: a total at the end, which includes the other losses
   std::uint16_t cpu = 0;
   std::uint64_t offset = 0;  // offset in the file, in bytes
 };
@@ -31,7 +31,7 @@ class RecordParser {
   // The contents and the file's bytes must outlive this object. Damage becomes findings.
   RecordParser(Bytes file, const FileContents& contents, Findings& findings);
 
-  // Reads the next item. The functions below return it.
+  // Reads the next item and returns its kind. The functions below return the item.
   Kind next();
   const Sample& sample() const { return sample_; }        // `cpu` is always set
   std::uint32_t attribute() const { return attribute_; }  // the sample's event: index into Attributes::all()
@@ -40,7 +40,7 @@ class RecordParser {
   std::uint64_t offset() const { return record_.offset; }  // offset in the file
   std::uint64_t position() const { return cursor_.position(); }
 
-  // Ends a round. Returns the time up to which records are now due.
+  // Ends a round (rounds.hpp). Returns the time up to which records are now due.
   std::uint64_t end_round() { return limit_.end_round(); }
 
  private:
@@ -66,7 +66,8 @@ class RecordParser {
     std::uint64_t id = 0;
     std::optional<std::uint32_t> attribute;
   };
-  std::array<KnownId, 64> known_ids_;  // indexed by the last bits of the ID: the kernel numbers events consecutively
+  // A cache. The index is the last bits of the ID, because the kernel numbers events consecutively.
+  std::array<KnownId, 64> known_ids_;
   Loss loss_;
   TaskChange task_;
 };

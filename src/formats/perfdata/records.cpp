@@ -48,7 +48,7 @@ std::string lines_by_id(const Texts& texts) {
   return lines;
 }
 
-// A copy of a record, or a loss, that is not due yet.
+// A record or a loss that is not due yet.
 struct Held {
   std::uint64_t time_ns = 0;
   std::uint16_t cpu = 0;
@@ -60,9 +60,9 @@ struct Held {
   std::vector<std::uint64_t> user_stack;
 };
 
-// Returns the code mappings of processes. They are read from the whole file.
+// Reads the whole file, and returns the code mappings of processes.
 UserMemory user_memory_of(Bytes file, const FileContents& contents) {
-  TraceInfo info;  // the reader reports these findings again
+  TraceInfo info;  // its findings are not used, because the reader reports them
   for (const CodeObject& object : contents.description.kernel.user_memory.objects)
     info.code.user.objects.push_back(object);
   MappedObjects objects(info);
@@ -104,7 +104,8 @@ class Converter {
 
   RecordSink& sink_;
   Findings& findings_;
-  // The second reading fills this again. It is not used, because describe() has already reported this information.
+  // Filled when the records are read the second time. It is not used, because describe() has already passed on this
+  // information.
   TraceInfo read_again_;
   FileContents contents_;
   OrderedRecords<Held> records_;
@@ -143,7 +144,8 @@ void Converter::describe(const TraceFile& file) {
   kernel.thread_groups = lines_by_id(info.tasks.thread_groups);
   note_task_names(info.tasks.names, kernel.notes, findings_);
   note_task_lives(info.tasks.lives, kernel.notes, findings_);
-  // If perf completed the recording, the loss records count all losses. Otherwise the number of losses is unknown.
+  // If perf completed the recording, the file's loss records count all losses. Otherwise the number of losses is
+  // unknown, so no statistics are written.
   const std::vector<std::uint64_t> lost = lost_events_per_cpu(info.losses, info.machine.cpus);
   for (unsigned cpu = 0; cpu < lost.size() && info.findings.count_of(Imperfection::truncated_file) == 0; ++cpu)
     description.cpu_stats.push_back(cpu_stats_of(kernel, cpu, fmt::format("overrun: {}\n", lost[cpu])));
@@ -198,7 +200,7 @@ void Converter::take_sample() {
   records_.hold(item.time_ns, item.cpu);
 }
 
-// Ignores a loss without a time: it is the total at the end, which is already in the statistics.
+// Ignores a loss without a time, because it is the total at the end, which the statistics already have.
 void Converter::take_loss() {
   const Loss& loss = records_.parser().loss();
   if (loss.time_ns == 0) return;

@@ -6,9 +6,9 @@
 
 namespace kmt::perfdata {
 
-// Converts the file to records. Some data is stored differently in other formats. The kernel part of a call chain
-// becomes a kernel_stack record after its event. Names and births of tasks become notes. Samples that are not
-// tracepoints are dropped and reported. Reads the file twice. Throws Error.
+// Converts the file to records, and reads it twice for this. The kernel part of a call chain becomes a kernel_stack
+// record after the record of its event. Names and births of tasks become notes. Samples that are not tracepoints are
+// dropped and reported. Throws Error.
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
 }  // namespace kmt::perfdata

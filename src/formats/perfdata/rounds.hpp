@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Orders records by time as perf does (util/ordered-events.c, Linux 6.18). perf reads the buffers of the CPUs in turn.
-// Reading all buffers once is a round, and PERF_RECORD_FINISHED_ROUND ends it. Records of round 3 may be older than
-// the latest record of round 2, but hardly older than the latest record of round 1. So at the end of a round, all
-// records up to the latest time of the previous round are due.
+// Reading all buffers once is a round, and PERF_RECORD_FINISHED_ROUND ends it. A record of round 3 may be older than
+// the latest record of round 2, but is hardly ever older than the latest record of round 1. So at the end of a round,
+// all records up to the latest time of the previous round are due, which means that no earlier record will follow.
 #pragma once
 
 #include <algorithm>
@@ -31,13 +31,13 @@ class RoundLimit {
   }
 
  private:
-  std::uint64_t latest_ns_ = 0;  // latest time among held records
+  std::uint64_t latest_ns_ = 0;  // latest time of all records that are not due yet
   std::uint64_t next_due_ns_ = 0;
   bool none_held_ = true;
 };
 
-// Returns the maximum number of held items. At this number, the older half becomes due, which limits memory for files
-// without rounds.
+// Returns the maximum number of held items. When this number is reached, the older half becomes due. This limits the
+// memory for files without rounds.
 constexpr std::uint64_t most_held(std::uint64_t file_bytes) {
   return std::max<std::uint64_t>(1u << 20, file_bytes / 256);
 }
@@ -121,7 +121,7 @@ class HeldByTime {
   }
 
   std::vector<Item> items_;  // may include items that were already returned
-  std::vector<Item> left_;   // receives the moved items; kept to reuse its memory
+  std::vector<Item> left_;   // used by let_go_of_due(); a member only so that its memory is reused
   std::vector<Place> order_;
   std::vector<std::size_t> runs_ = {0};  // position in order_ where each run starts
   std::size_t due_ = 0;                  // number of due items at the front of order_

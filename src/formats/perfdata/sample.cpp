@@ -22,7 +22,7 @@ std::optional<std::uint64_t> bytes_of_values(Bytes payload, std::uint64_t at, st
   return 8 * (1 + times + events * (1 + with_each));
 }
 
-// Returns the number of the program counter among the registers, from arch/*/include/uapi/asm/perf_regs.h (Linux 6.18).
+// Returns perf's number of the register that is the program counter (arch/*/include/uapi/asm/perf_regs.h, Linux 6.18).
 std::optional<unsigned> ip_register(std::string_view machine) {
   if (machine == "x86_64" || (machine.starts_with('i') && machine.ends_with("86"))) return 8;
   if (machine == "aarch64" || machine.starts_with("ppc")) return 32;
@@ -97,7 +97,8 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
   return true;
 }
 
-// Does nothing if the sample is too short for registers: the fields before the registers are complete.
+// Reads the program counter from the user registers. If the sample is too short for them, does not fail, because the
+// other fields are complete.
 void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const {
   std::uint64_t at = 0;
   const auto next = [&]() -> std::uint64_t {

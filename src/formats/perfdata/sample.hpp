@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Computes the offsets of a record's fields. An event's sample_type selects the fields. Their order is from the kernel
-// (kernel/events/core.c, perf_output_sample() and __perf_event__output_id_sample(); Linux 2.6.31 to 6.18).
+// Computes the offsets of the fields in samples. The sample_type of an event selects the fields. Their order is that of
+// perf_output_sample() and __perf_event__output_id_sample() in kernel/events/core.c (Linux 2.6.31 to 6.18).
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class SampleLayout {
   bool has_raw_ = false;
   bool has_branches_ = false;
   bool has_user_registers_ = false;
-  std::optional<unsigned> ip_place_;  // index of the program counter among the user registers of a sample
+  std::optional<unsigned> ip_place_;  // index of the program counter among the recorded user registers
   std::uint64_t read_format_ = 0;
   std::uint64_t branch_type_ = 0;
   std::uint32_t id_at_ = kNone;  // offset in the payload, in bytes
@@ -55,7 +55,7 @@ class SampleLayout {
   std::uint32_t process_at_ = kNone;
   std::uint32_t time_at_ = kNone;
   std::uint32_t cpu_at_ = kNone;
-  std::uint32_t fixed_bytes_ = 0;  // size before the fields of variable size
+  std::uint32_t fixed_bytes_ = 0;  // size of the fields before those of variable size, in bytes
 };
 
 // Fields at the end of all records except samples. Present if sample_id_all is set.

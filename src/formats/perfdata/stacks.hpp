@@ -13,7 +13,8 @@ namespace kmt::perfdata {
 // Returns the addresses of the kernel, innermost first, at most 256. Skips addresses of user space or a hypervisor.
 void kernel_stack(Bytes chain, ByteOrder order, std::vector<std::uint64_t>& addresses);
 // Returns the user-space addresses, innermost first, at most 256. With --call-graph dwarf, the sample has registers and
-// a copy of the stack instead. In that case, only the program counter is returned, because nothing is unwound.
+// a copy of the stack instead of these addresses. kmemtrace does not unwind such a stack, and returns only the program
+// counter.
 void user_stack(const Sample& sample, ByteOrder order, std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata

@@ -61,7 +61,7 @@ void learn_birth(const TaskChange& change, TaskLives& lives) {
 
 }  // namespace
 
-// Adds a change to `info`. perf gives the ID -1 to tasks outside the recorder's PID namespace.
+// Adds a change to `info`. Ignores tasks outside the recorder's PID namespace, for which perf writes the ID -1.
 void learn(const TaskChange& change, TraceInfo& info) {
   if (const auto of_memory = space_change(change)) info.code.address_spaces.add(*of_memory);
   if (change.mapping) return;
@@ -70,7 +70,7 @@ void learn(const TaskChange& change, TraceInfo& info) {
   if (change.forked && change.process > 0) learn_birth(change, info.tasks.lives);
   std::string name = change.name;
   if (name.empty()) {
-    if (change.task == change.parent) return;  // not a new task; a PERF_RECORD_COMM has its name
+    if (change.task == change.parent) return;  // the record is not about a new task; the name is in a PERF_RECORD_COMM
     const std::string_view of_parent = task_name(info.tasks, change.parent, change.time_ns);
     if (change.parent <= 0 || of_parent == "<...>") return;
     name = of_parent;

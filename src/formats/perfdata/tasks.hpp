@@ -20,12 +20,13 @@ struct TaskChange {
   std::int32_t process = 0;
   std::int32_t task = 0;
   std::int32_t parent = 0;          // the task that forked
-  std::string name;                 // empty: named like the parent
-  std::int32_t parent_process = 0;  // parent of a new process; 0 for a new thread
+  std::string name;                 // empty: the task has the parent's name
+  std::int32_t parent_process = 0;  // process that created a new process; 0 for a new thread
   bool executed = false;
   bool forked = false;
-  bool at_end = false;             // true if the record has no time, but earlier records in the file have one
-  std::optional<Mapping> mapping;  // if set, the only other valid member is time_ns
+  // True if the record has no time although earlier records have one; perf wrote it after the recording's end.
+  bool at_end = false;
+  std::optional<Mapping> mapping;  // if set, no other member except time_ns is valid
 };
 
 // Reads a PERF_RECORD_COMM or PERF_RECORD_FORK. Throws Error if it is too short.
@@ -34,7 +35,7 @@ TaskChange read_task_change(const Record& record, ByteOrder order);
 // Returns how the process' memory changes, or nothing if it does not.
 std::optional<SpaceChange> space_change(const TaskChange& change);
 
-// Adds a change of a task. Call this in order of time.
+// Adds a change to the tasks and address spaces in `info`. Call this in order of time.
 void learn(const TaskChange& change, TraceInfo& info);
 
 }  // namespace kmt::perfdata

@@ -12,7 +12,7 @@ namespace kmt::perfdata {
 namespace {
 
 constexpr std::size_t kPieceBytes = 256u << 10;
-constexpr int kMostWindowLog = 27;  // 128 MiB, the window size of the highest zstd level
+constexpr int kMostWindowLog = 27;  // log2 of 128 MiB, the window size of the highest zstd level
 
 }  // namespace
 

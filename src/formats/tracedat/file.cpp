@@ -20,8 +20,8 @@ namespace kmt::tracedat {
 
 namespace {
 
-constexpr std::uint64_t kOptionCost =
-    256;  // memory counted for each option; even the shortest option may need this much
+// Memory that is counted for each option, in bytes. Even the shortest option may need this much.
+constexpr std::uint64_t kOptionCost = 256;
 // The limit for compressed sections. The descriptions of all events of a kernel are compressed to one twentieth of
 // their size.
 constexpr std::uint32_t kMostRatio = 64;
