@@ -7,8 +7,9 @@ namespace kmt {
 
 namespace {
 
-constexpr std::size_t kGivenAtOnce = 1u << 20;  // a CPU with this many bytes of records is passed on
-// If all CPUs together have this many bytes, all are passed on. Otherwise, many CPUs would need too much memory.
+constexpr std::size_t kGivenAtOnce = 1u << 20;  // when a CPU has this many bytes of records, they are passed on
+// When all CPUs together have this many bytes of records, all are passed on, to limit the memory for traces of many
+// CPUs.
 constexpr std::size_t kMostHeld = 64u << 20;
 
 }  // namespace

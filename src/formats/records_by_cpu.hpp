@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sorts records of a trace with mixed CPUs by CPU, because a RecordSink expects one CPU after the other.
+// Groups the records of a trace by CPU, because a RecordSink expects one CPU after the other.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,8 @@ namespace kmt {
 // when one CPU has enough records, or when all CPUs together have too many.
 class RecordsByCpu {
  public:
-  // The sink must outlive this object. Call its describe() first. `page_bytes` is the page size of the streams.
+  // The sink must outlive this object. Its describe() must have been called. `page_bytes` is RecordStream::page_bytes
+  // of all streams.
   RecordsByCpu(RecordSink& sink, std::uint32_t page_bytes) : sink_(sink), page_bytes_(page_bytes) {}
 
   // Adds a record. The records of one CPU must be in order.
@@ -28,7 +29,7 @@ class RecordsByCpu {
  private:
   struct Item {
     std::uint64_t ticks = 0;
-    std::size_t bytes = 0;  // size of the record
+    std::size_t bytes = 0;  // size of the record in Held::records
     bool is_loss = false;
     std::optional<std::uint64_t> lost;
   };

@@ -18,7 +18,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer, as stated in the created description
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer in the description that this file makes
 
 struct Field {
   TextField text;
@@ -80,13 +80,14 @@ TraceDescription description_of(const TraceInfo& info) {
   kernel.clock_choices = fmt::format("[{}]", info.clock.name);
   kernel.notes = info.recording.notes;
   if (!info.machine.kernel.empty()) description.uname = uname_of(kernel);
-  // If no entry has the number of dropped events, readers report that this number is unknown.
+  // Without an entry for dropped events, readers report that their number is unknown.
   if (info.losses.somewhere > 0 || info.findings.count_of(Imperfection::unknown_loss) == 0)
     description.cpu_stats.push_back(fmt::format("dropped events: {}\n", info.losses.somewhere));
   return description;
 }
 
-// The fields of a record. The last element of `offsets` is the record's size.
+// The fields of an allocation or a free. `offsets` has the offset of each field in the record, and then the record's
+// size.
 struct RecordFields {
   explicit RecordFields(bool allocates) : fields(fields_of(allocates)), offsets(offsets_of(texts_of(fields))) {}
 

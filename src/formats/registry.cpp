@@ -40,7 +40,7 @@ struct Disguise {
 };
 constexpr const char* kUnpack = "Unpack it first";
 constexpr const char* kToUtf8 = "Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8";
-// Traces that must be unpacked or converted first. They are rejected with a hint.
+// Files that must be unpacked or converted before kmemtrace can read them. They are rejected with a hint.
 constexpr Disguise kDisguises[] = {{"\x1F\x8B", "compressed with gzip", kUnpack},
                                    {"\x28\xB5\x2F\xFD", "compressed with zstd", kUnpack},
                                    {"\xFD"
@@ -75,12 +75,12 @@ struct Format {
   std::unique_ptr<Source> (*open)(const TraceFile&, const OpenOptions&);
   void (*read_records)(const TraceFile&, RecordSink&, Findings&);
 };
-// These formats are recognised by the first bytes of the file.
+// The formats that are recognised by the first bytes of a file.
 constexpr std::array kFormats = {Format{kmt_format::is_kmt, kmt_format::open, kmt_format::read_records},
                                  Format{tracedat::is_trace_dat, tracedat::open, tracedat::read_records},
                                  Format{perfdata::is_perf_data, perfdata::open, perfdata::read_records},
                                  Format{text::is_text, text::open, text::read_records}};
-constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // recognised by the files of its folder
+constexpr Format kCtf = {nullptr, ctf::open, ctf::read_records};  // recognised by the files in a folder
 
 void refuse_relay_options(const OpenOptions& options) {
   if (!options.abi.empty()) throw Error("--abi is only for relay files, but the trace has another format");
@@ -90,18 +90,20 @@ void refuse_relay_options(const OpenOptions& options) {
 bool is_relay(const TraceFile& file, const OpenOptions& options) {
   if (!options.abi.empty() || !options.more_files.empty()) return true;
   if (file.bytes.empty())
-    return relay::cpu_of_name(file.path).has_value();  // an empty relay file means that the CPU had no events
+    return relay::cpu_of_name(file.path).has_value();  // an empty relay file is valid: its CPU had no events
   return relay::is_relay(file.bytes);
 }
 
 // A trace whose format is known.
 struct Recognised {
   const Format* format = nullptr;  // null for relay files
-  TraceFile file;                  // for a folder, only the path is set
-  bool has_folder = false;         // for relay files: true if the other files of the folder are read too
+  TraceFile file;                  // if it is a folder, only the path is set
+  // True if this is a relay file, and the other files of its folder belong to the trace.
+  bool has_folder = false;
 };
 
-// Returns the text in the file if atrace compressed it, or if it is in a web page.
+// If the file is compressed text of atrace, a web page, JSON or a mail, returns the text of the trace in it. Returns
+// other files unchanged.
 TraceFile unwrapped(const TraceFile& file) {
   std::optional<text::UnwrappedText> found = text::unwrap(file.bytes);
   if (!found) return file;
@@ -120,8 +122,8 @@ Recognised recognise(const TraceFile& given, const OpenOptions& options) {
   return {nullptr, file};
 }
 
-// Throws Error for a folder that perf record wrote with --threads or --kcore. The file `data` in such a folder contains
-// the trace or the trace's start.
+// Throws Error for a folder that perf record wrote with --threads or --kcore. Such a folder has a file `data` with the
+// trace or its start.
 void refuse_folder_of_perf(const std::string& path) {
   const fs::path folder(path);
   std::error_code code;
@@ -169,7 +171,7 @@ std::unique_ptr<Source> open_trace(const std::string& path, const OpenOptions& o
   try {
     return open(recognise(path, options), options);
   } catch (Error& error) {
-    throw error.at({path, {}, {}});  // adds the path if the reader has not added it
+    throw error.at({path, {}, {}});  // add the path unless the reader has added it
   }
 }
 

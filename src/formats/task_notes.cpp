@@ -17,10 +17,12 @@ namespace kmt {
 
 namespace {
 
-// Maximum number of lines. It limits memory: a decoded entry needs more memory than its line in the note.
+// Maximum number of lines that are read. This limits the memory, because a decoded entry needs more memory than its
+// line in the note.
 constexpr std::size_t kMostLines = 1 << 19;
 
-constexpr std::size_t kMostBytes = 12 << 20;  // limit for a written note, because all notes of a .kmt are in one chunk
+// Limit for a note that is written, because one chunk of a .kmt has all notes.
+constexpr std::size_t kMostBytes = 12 << 20;
 
 constexpr TaskLives::Noted kNoted[] = {TaskLives::Noted::at_begin, TaskLives::Noted::meanwhile,
                                        TaskLives::Noted::later};
@@ -33,7 +35,7 @@ std::optional<std::uint64_t> take_number_and_blank(std::string_view& line) {
   return value;
 }
 
-// Calls take(first, second, rest) for each line, where `first` and `second` are the numbers at its start.
+// Calls take(first, second, rest) for each line that starts with two numbers.
 template <typename Take>
 void each_line(const TraceInfo& info, const char* note, Take take) {
   std::size_t lines = 0;
@@ -47,7 +49,7 @@ void each_line(const TraceInfo& info, const char* note, Take take) {
   }
 }
 
-// Adds one line of the note: "PID PARENT PID-SPACE CGROUP" for a process, "TID PID" for another thread.
+// Adds the task in a line of a note: "PID PARENT PID-SPACE CGROUP" for a process, "TID PID" for another thread.
 void learn_task(std::uint64_t id, std::uint64_t parent, std::string_view rest, TaskLives::Noted when,
                 TaskLives& lives) {
   const auto tid = static_cast<std::int32_t>(id);

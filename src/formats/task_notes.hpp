@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores facts about tasks that no event contains in the notes of a trace: docs/formats/kmt.md. Times are in ticks;
-// converters write nanoseconds.
+// Stores facts about tasks in the notes of a trace (docs/formats/kmt.md), if no event contains these facts. Times are
+// in ticks of the trace's clock. Converters write nanoseconds.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace kmt {
 
 using Notes = std::map<std::string, std::string>;
 
-// The notes have lines "PID PARENT PID-SPACE CGROUP" for processes and "TID PID" for other threads. They are from the
-// start of the recording, shortly after the start, and the end.
+// Notes that list the tasks at the start of the recording, shortly after the start, and at the end. Lines are "PID
+// PARENT PID-SPACE CGROUP" for processes, and "TID PID" for other threads.
 inline constexpr std::array<const char*, 3> kNotesOfProc = {"tasks", "tasks_meanwhile", "tasks_later"};
 
 // Writes the names of tasks that had several names. If the note would be too large, the last names are dropped and

@@ -28,8 +28,8 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
 
 constexpr std::string_view kFound = "found: ";
 
-// A conversion copies these findings to the new trace. Other findings need no copy: the writer stores losses of known
-// size as losses, and readers of the new trace find damaged records again.
+// Findings that a conversion must copy to the new trace. Other findings need no copy, because readers of the new trace
+// find the same again: losses of known size, and records with impossible values.
 constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
                                        Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
                                        Imperfection::truncated_file,   Imperfection::unfinished_file,
@@ -126,13 +126,13 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
   }
 }
 
-// Reads lines "PID COMM".
+// Reads the names of tasks from lines "PID COMM".
 void read_comms(std::string_view text, TraceInfo& info) {
   for (std::string_view line : split(text, '\n'))
     if (const auto pid = take_number<std::int32_t>(line); pid && !line.empty()) info.tasks.comms[*pid] = line.substr(1);
 }
 
-// Reads lines "TID TGID".
+// Reads thread groups from lines "TID TGID".
 void read_thread_groups(std::string_view text, TraceInfo& info) {
   for (std::string_view line : split(text, '\n')) {
     const auto tid = take_number<std::int32_t>(line);
@@ -190,7 +190,7 @@ void name_machine(std::string_view uname, KernelDescription& kernel) {
 
 std::string cpu_stats_of(const KernelDescription& kernel, unsigned cpu, const std::string& statistics) {
   std::string text = fmt::format("CPU: {}\n{}", cpu, statistics);
-  // "node: N" is a line of kmemtrace; the kernel's file does not have it. trace-cmd shows the line unchanged.
+  // "node: N" is a line that kmemtrace adds to the kernel's statistics. trace-cmd shows such lines unchanged.
   if (cpu < kernel.cpu_nodes.size() && kernel.cpu_nodes[cpu] >= 0 && text.find("\nnode:") == std::string::npos)
     text += fmt::format("node: {}\n", kernel.cpu_nodes[cpu]);
   return text;
@@ -229,7 +229,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   });
   take_user_memory(std::move(kernel.user_memory), info);
   name_machine(description.uname, kernel);
-  // Readers write "unknown" for missing words of `uname`.
+  // "unknown" is what readers write for a missing word of `uname`.
   const auto known = [](const std::string& word) { return word == "unknown" ? std::string() : word; };
   info.machine.kernel = known(kernel.release);
   info.machine.arch = known(kernel.machine);

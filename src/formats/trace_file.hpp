@@ -13,18 +13,19 @@
 namespace kmt {
 
 struct TraceFile {
-  std::string path;                           // used in messages, and to find the files of a folder
+  std::string path;                           // for messages, and for finding the files of a folder
   Bytes bytes;                                // empty for a folder
   std::shared_ptr<const MappedFile> mapping;  // owns the bytes; null if the caller keeps them while the source exists
-  std::string damage = {};                    // why the end of unpacked bytes is missing; empty: they are complete
+  // Why the end is missing if the bytes were unpacked; empty if they are complete.
+  std::string damage = {};
 };
 
 struct OpenOptions {
   std::optional<std::string> buffer;    // read only this buffer (instance); "" is the top-level one; unset: read all
-  std::vector<std::string> more_files;  // relay files of other CPUs, of the same trace
+  std::vector<std::string> more_files;  // further relay files of the same trace, for other CPUs
   std::string abi;                      // layout of relay files, such as "v1-le"; empty: detect the layout
-  bool one_cpu_alone = false;           // do not report missing relay files of other CPUs
-  bool call_records = false;            // keep the raw records of calls; the caller frees them
+  bool one_cpu_alone = false;           // true: do not report missing relay files of other CPUs
+  bool call_records = false;            // true: keep the raw records of calls; the caller frees them
 };
 
 }  // namespace kmt

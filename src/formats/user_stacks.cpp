@@ -20,9 +20,9 @@ StackId UserStacks::place(StackId kernel, StackId kept, std::uint64_t time_ns) {
   return stacks_.id_of_both(kernel, placed.stack);
 }
 
-// Returns the stack of these addresses. The stack ends at the first address outside code, because a program without
-// frame pointers may have any value where a return address is expected. The innermost address is always right: it is
-// the program counter.
+// Returns the stack for these addresses. It ends at the first address outside code, because a program without frame
+// pointers may have any value in place of a return address. The innermost address is always kept, because it is the
+// program counter.
 StackId UserStacks::frames_of(std::span<const std::uint64_t> kept, std::uint64_t time_ns, bool is_known) {
   const auto process = static_cast<std::int32_t>(kept.front());
   scratch_.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Turns user-space addresses into frames of TraceCode::user. Mappings change over time, so stacks stay raw until the
-// time of their event is known.
+// Converts user-space addresses to frames of TraceCode::user. Mappings change over time. So keep() stores the
+// addresses, and place() converts them when all earlier mappings are known.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,11 @@ class UserStacks {
   explicit UserStacks(TraceInfo& info) : info_(info), kept_(kept_stacks_), stacks_(info.tables.stacks) {}
 
   bool any() const { return kept_stacks_.size() > 1; }
-  // Stores the addresses of a process (thread group), innermost first. Returns 0 if there are none.
+  // Stores the addresses of a user stack, innermost first. `process` is a thread group. Returns 0 if there are no
+  // addresses.
   StackId keep(std::int32_t process, std::span<const std::uint64_t> addresses);
-  // Returns the whole stack of an event at that time. `kernel` is from info.tables.stacks; `kept` is from keep().
+  // Returns the whole stack of an event at this time. `kernel` is its kernel stack from info.tables.stacks, and `kept`
+  // is from keep().
   StackId place(StackId kernel, StackId kept, std::uint64_t time_ns);
   // Returns a stack with only this kernel address, for a sample without a stack.
   StackId place_of_kernel(std::uint64_t address);

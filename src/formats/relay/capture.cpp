@@ -23,7 +23,8 @@ TraceFile map(const std::string& path) {
   return {path, mapping->bytes(), mapping};
 }
 
-// Returns nothing for a pipe or device with that name, because reading it could block.
+// Returns the contents of a regular file in the folder. Does not read a pipe or device of that name, because this could
+// block.
 std::optional<std::string> text_beside(const fs::path& folder, const char* name) {
   std::error_code code;
   const fs::path path = folder / name;
@@ -103,7 +104,7 @@ Capture find_capture(const std::vector<std::string>& paths) {
     return std::optional(read_file(path));
   };
   const std::optional<std::string> kallsyms = take_named("kallsyms"), overruns = take_named("total_overruns");
-  // Files with a CPU in their name come first. The other files get the remaining CPU numbers.
+  // Add files with a CPU in their name first, because the other files get the CPU numbers that are left.
   std::stable_partition(files.begin(), files.end(),
                         [](const std::string& path) { return cpu_of_name(path).has_value(); });
   for (const std::string& path : files) add_file(path, capture);

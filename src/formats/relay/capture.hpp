@@ -18,20 +18,20 @@ struct CpuFile {
 };
 
 struct Capture {
-  std::string path;                // used in messages
+  std::string path;                // path for messages
   std::vector<CpuFile> files;      // sorted by CPU
-  std::vector<unsigned> left_out;  // CPUs whose files in the folder are not read
+  std::vector<unsigned> left_out;  // CPUs whose files are in the folder, but are not read
   std::string kallsyms;            // contents of kallsyms; may be empty
   bool bad_kallsyms = false;       // true if kallsyms exists but has no symbols
   std::optional<std::uint64_t> total_overruns;
   bool bad_total_overruns = false;  // true if total_overruns exists but has no number
 };
 
-// Returns 3 for "cpu3.out". Empty for a name without a CPU.
+// Returns the CPU in a file name: 3 for "cpu3.out". Empty if the name has no CPU.
 std::optional<unsigned> cpu_of_name(const std::string& path);
-// Finds the capture in a folder, or in the given files, which may have any names. Throws Error.
+// Finds the files of a capture. `paths` is one folder, or the files, which may have any names. Throws Error.
 Capture find_capture(const std::vector<std::string>& paths);
-// Returns a capture with only this file, without other files of its folder.
+// Returns a capture that has only this file.
 Capture capture_of(const TraceFile& file);
 
 }  // namespace kmt::relay

@@ -12,7 +12,7 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::size_t kLookAt = 64 << 10;  // bytes read per file
+constexpr std::size_t kLookAt = 64 << 10;  // number of bytes to examine at the start of each file
 constexpr double kLeastShare = 0.5;
 
 // Checks whether a kernel could have written the records in this order.
@@ -38,7 +38,7 @@ class Order {
 };
 
 struct Score {
-  std::uint64_t good = 0;  // bytes in valid records
+  std::uint64_t good = 0;  // number of examined bytes that are in valid records
   std::uint64_t looked_at = 0;
   bool all_addresses_short = true;
 
@@ -47,13 +47,14 @@ struct Score {
 
 void add_score(Bytes file, const Abi& abi, Score& score) {
   constexpr std::uint64_t kMostShort = 0xFFFFFFFF;
-  // An incomplete record at the end of the sample is not counted as damage.
+  // The examined part of a file may end within a record. Such a record does not count as damage.
   const Bytes part = file.first(std::min(file.size(), kLookAt));
   const bool whole = part.size() == file.size();
   Walker walker(part, abi);
   Order order(*abi.layout);
   for (Step step; walker.next(step);) {
-    if (step.kind == Step::Kind::null) continue;  // not counted, because zeros fit every layout that has null records
+    // Null records do not count, because zeros fit every layout that has null records.
+    if (step.kind == Step::Kind::null) continue;
     const bool cut_off = !whole && step.offset + step.bytes == part.size() && step.kind == Step::Kind::torn;
     if (!cut_off || step.bytes >= abi.layout->alloc_bytes) score.looked_at += step.bytes;
     if (step.kind != Step::Kind::record) continue;

@@ -12,7 +12,7 @@ namespace kmt::relay {
 namespace {
 
 constexpr std::uint32_t kMostCpus = 8192;    // largest CONFIG_NR_CPUS
-constexpr std::size_t kExtensionHeader = 3;  // size (which includes this header) and ID
+constexpr std::size_t kExtensionHeader = 3;  // header of an extension: its size, including this header, and its ID
 
 std::uint64_t load_field(Bytes record, FieldPlace field, ByteOrder order) {
   return field.bytes == 0 ? 0 : load_sized(record.data() + field.offset, field.bytes, order);
@@ -29,7 +29,7 @@ FieldPlace id_of(const Layout& layout) { return {0, layout.id_bytes}; }
 FieldPlace type_of(const Layout& layout) { return {layout.id_bytes, layout.id_bytes}; }
 constexpr FieldPlace kSize{2, 2};
 
-// True if the bytes consist of extensions without a gap at the end.
+// True if the bytes are extensions, one after the other, up to the end.
 bool are_extensions(Bytes bytes, ByteOrder order) {
   while (!bytes.empty()) {
     if (bytes.size() < kExtensionHeader) return false;
@@ -98,7 +98,7 @@ Record parse(Bytes bytes, const Abi& abi) {
 
 bool is_plausible(const Record& record) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
-  constexpr std::uint64_t kMostTime = std::uint64_t{1} << 60;  // about 36 years in nanoseconds
+  constexpr std::uint64_t kMostTime = std::uint64_t{1} << 60;  // in nanoseconds; about 36 years
   constexpr std::int32_t kMostNodes = 1024;
   if (record.call_site == 0 || record.time_ns >= kMostTime) return false;
   return !record.allocates ||

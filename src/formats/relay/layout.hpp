@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Record layouts of the kmemtrace of 2008 to 2010. There are five layouts, and the files do not state which one they
-// have. docs/formats/relay.md describes them.
+// The layouts of records that the kernel's kmemtrace of 2008 to 2010 wrote. There are five, and a file does not state
+// its layout. docs/formats/relay.md describes them.
 #pragma once
 
 #include <array>
@@ -22,32 +22,75 @@ struct FieldPlace {
 
 struct Layout {
   std::string_view name;
-  std::uint8_t id_bytes;    // size of the event ID at the start of a record, and of the type ID after it
-  std::uint8_t alloc_id;    // event ID of an allocation; a free has the next ID
-  bool has_size;            // the 16 bits at offset 2 are the record's size
-  bool may_be_longer;       // extensions may follow the fields
-  bool has_null_records;    // a record of zeros replaces an event that relay could not write
+  // Size in bytes of the event ID at the start of a record; the type ID after it has the same size.
+  std::uint8_t id_bytes;
+  std::uint8_t alloc_id;    // event ID of an allocation; the event ID of a free is 1 more
+  bool has_size;            // true if the 16 bits at offset 2 are the record's size
+  bool may_be_longer;       // true if extensions may follow the fields
+  bool has_null_records;    // true if the kernel writes zeros instead of an event that did not fit into relay's buffers
   std::uint8_t free_bytes;  // size of a free without extensions, in bytes
   std::uint8_t alloc_bytes;
   FieldPlace sequence, cpu, time_ns, call_site, ptr;
   FieldPlace bytes_requested, bytes_allocated, gfp_flags, node;  // only in allocations
 };
 
-// The layouts from the oldest to the newest. Two are from July 2008 and one is from August 2008. The last two are those
-// of ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels.
-// clang-format off
+// The layouts from the oldest to the newest. v0 and v1 are from July 2008, and v2 is from August 2008. The other two
+// are those of ftrace in Linux 2.6.30 to 2.6.35, for 64-bit and 32-bit kernels. clang-format off
 constexpr std::array<Layout, 5> kLayouts = {{
     //       ids alloc size   longer null   free alloc
-    {"v0",    2, 1,    false, false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},  // sequence to ptr
-     {24, 8}, {32, 8}, {40, 8}, {4, 4}},                                                         // bytes_requested to node
-    {"v1",    1, 1,    true,  false, true,  56,  56, {},     {},     {48, 8}, {8, 8},  {16, 8},
-     {24, 8}, {32, 8}, {40, 8}, {4, 4}},
-    {"v2",    1, 0,    true,  true,  false, 24,  48, {4, 4}, {},     {},      {8, 8},  {16, 8},
-     {24, 8}, {32, 8}, {40, 4}, {44, 4}},
-    {"v3-64", 1, 0,    true,  false, false, 32,  56, {},     {4, 4}, {8, 8},  {16, 8}, {24, 8},
-     {32, 8}, {40, 8}, {48, 4}, {52, 4}},
-    {"v3-32", 1, 0,    true,  false, false, 24,  40, {},     {4, 4}, {8, 8},  {16, 4}, {20, 4},
-     {24, 4}, {28, 4}, {32, 4}, {36, 4}},
+    {"v0",
+     2,
+     1,
+     false,
+     false,
+     true,
+     56,
+     56,
+     {},
+     {},
+     {48, 8},
+     {8, 8},
+     {16, 8},  // sequence to ptr
+     {24, 8},
+     {32, 8},
+     {40, 8},
+     {4, 4}},  // bytes_requested to node
+    {"v1", 1, 1, true, false, true, 56, 56, {}, {}, {48, 8}, {8, 8}, {16, 8}, {24, 8}, {32, 8}, {40, 8}, {4, 4}},
+    {"v2", 1, 0, true, true, false, 24, 48, {4, 4}, {}, {}, {8, 8}, {16, 8}, {24, 8}, {32, 8}, {40, 4}, {44, 4}},
+    {"v3-64",
+     1,
+     0,
+     true,
+     false,
+     false,
+     32,
+     56,
+     {},
+     {4, 4},
+     {8, 8},
+     {16, 8},
+     {24, 8},
+     {32, 8},
+     {40, 8},
+     {48, 4},
+     {52, 4}},
+    {"v3-32",
+     1,
+     0,
+     true,
+     false,
+     false,
+     24,
+     40,
+     {},
+     {4, 4},
+     {8, 8},
+     {16, 4},
+     {20, 4},
+     {24, 4},
+     {28, 4},
+     {32, 4},
+     {36, 4}},
 }};
 // clang-format on
 
@@ -62,7 +105,8 @@ std::vector<Abi> all_abis();
 std::string name_of(const Abi& abi);
 Abi parse_abi(std::string_view name);  // Throws Error.
 
-enum class Type : std::uint8_t { kmalloc, cache, pages };  // all layouts have `pages`, but no kernel wrote it
+// All layouts define `pages`, but no kernel wrote such records.
+enum class Type : std::uint8_t { kmalloc, cache, pages };
 
 struct Record {
   bool allocates = false;
@@ -72,7 +116,8 @@ struct Record {
   std::uint64_t time_ns = 0;
   std::uint64_t call_site = 0;
   std::uint64_t ptr = 0;
-  // Only valid for allocations. In v0 and v1, a free has these bytes too, but without meaning.
+  // The following members are only valid for allocations. In v0 and v1, a free has these bytes too, but they mean
+  // nothing.
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
   std::uint64_t gfp_flags = 0;
@@ -83,9 +128,9 @@ struct Record {
 // Returns the size of the first record, or nothing if there is no complete record. Reads only the bytes that determine
 // the size.
 std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi);
-// Parses all fields. The record must have the size from record_bytes().
+// Parses the fields of a record, which must have the size from record_bytes().
 Record parse(Bytes record, const Abi& abi);
-// True if a kernel could have written these values. Wrong records may also pass.
+// True if a kernel could have written these values. May also be true for bytes that are no record.
 bool is_plausible(const Record& record);
 
 void append(const Record& record, const Abi& abi, std::vector<std::uint8_t>& out);

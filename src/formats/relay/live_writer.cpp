@@ -19,10 +19,11 @@ namespace kmt::relay {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = 256 << 10;  // a write has at least this size, except when the CPU is idle
+// Data of a CPU is written when it has this size, or when the CPU is idle.
+constexpr std::size_t kWriteBytes = 256 << 10;
 
 std::vector<EventFormat> formats_of(const KernelDescription& kernel) {
-  Findings ignored;  // receives findings about unreadable formats; not shown, because other formats are not needed
+  Findings ignored;  // findings about formats that cannot be parsed; not used, because only slab events are needed
   return parse_event_formats(kernel.formats, ignored);
 }
 
@@ -33,8 +34,8 @@ TraceInfo machine_of(const KernelDescription& kernel) {
   return info;
 }
 
-// Returns the type of an event's record. Empty for an array of objects of kfree_rcu(), because each of
-// these objects already had an event.
+// Returns the type for the record of an event. Empty if the event is the later free of an object that was passed to
+// kfree_rcu(), because this object already had an event.
 std::optional<Type> type_of(const Event& event, const TraceTables& tables) {
   if (event.kind == EventKind::cache_alloc || event.kind == EventKind::cache_free) return Type::cache;
   if (event.kind != EventKind::bulk_free) return Type::kmalloc;
@@ -42,14 +43,14 @@ std::optional<Type> type_of(const Event& event, const TraceTables& tables) {
     const bool is_array = tables.event_types[event.type.value].name == "free_bulk";
     return is_array ? std::nullopt : std::optional(Type::kmalloc);
   }
-  // "kmalloc-96", "kmalloc-rcl-96", "dma-kmalloc-96"
+  // such as "kmalloc-96", "kmalloc-rcl-96" and "dma-kmalloc-96"
   const bool is_kmalloc = tables.cache_names[event.cache.value].find("kmalloc-") != std::string::npos;
   return is_kmalloc ? Type::kmalloc : Type::cache;
 }
 
 }  // namespace
 
-// Each CPU has its own tables, because each CPU has its own thread.
+// Each CPU has its own decoder and tables, because each is used by another thread.
 struct LiveWriter::Cpu {
   Cpu(unsigned cpu, const std::string& file, const KernelDescription& kernel, const std::vector<EventFormat>& formats)
       : number(cpu),

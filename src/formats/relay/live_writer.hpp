@@ -21,12 +21,13 @@ class LiveWriter : public PageSink {
   ~LiveWriter() override;
 
   void pages(unsigned cpu, Bytes pages) override;
-  // Writes the remaining data. Call this after the last pages. Throws Error like pages(); the files then still end with
-  // a complete record.
+  // Writes the remaining data. Call this after the last pages. finish() and pages() throw Error if writing fails; the
+  // files then still end with a complete record.
   void finish();
 
   std::uint64_t bytes() const { return bytes_; }
-  // Returns the number of dropped events: the layout cannot store failed allocations and frees of NULL.
+  // Returns the number of events that were dropped because the layout cannot store failed allocations and frees of
+  // NULL.
   std::uint64_t left_out() const { return left_out_; }
   // Returns the number of dropped events that repeat the free of an object that was passed to kfree_rcu().
   std::uint64_t repeated_frees() const { return repeated_frees_; }
@@ -38,7 +39,7 @@ class LiveWriter : public PageSink {
   void encode(Cpu& cpu, Bytes page);
   void write(Cpu& cpu);
 
-  std::vector<std::unique_ptr<Cpu>> cpus_;  // one per CPU number
+  std::vector<std::unique_ptr<Cpu>> cpus_;  // index: CPU number
   std::uint64_t page_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> left_out_ = 0;

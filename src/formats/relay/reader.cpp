@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// Same order as TraceTables::event_types.
+// The events of relay files. They are added to TraceTables::event_types in this order.
 constexpr struct {
   EventKind kind;
   Type type;
@@ -44,7 +44,8 @@ struct Common {
   Abi abi;
 };
 
-// Returns the time of records. Without a clock, this is the sequence number extended beyond 32 bits.
+// Returns the times of records. In a layout without times, a time is the sequence number, which is extended beyond 32
+// bits.
 class RecordClock {
  public:
   RecordClock() = default;
@@ -56,7 +57,8 @@ class RecordClock {
     number_ = record.sequence;
     return static_cast<std::uint64_t>(time_);
   }
-  // Returns the time of a record that has a sequence number instead of a time. The number may wrap around.
+  // Returns the time of a record that has a sequence number instead. The number may have wrapped around since the last
+  // record.
   std::int64_t time_after_last(const Record& record) const {
     return time_ + static_cast<std::int32_t>(record.sequence - number_);
   }
@@ -67,9 +69,9 @@ class RecordClock {
   std::int64_t time_ = 0;
 };
 
-// Finds duplicate records in a file, for example a block that was copied twice. Sequence numbers increase within a
-// file, so the search for the earlier record starts at the nearest stored position. Times are extended sequence
-// numbers.
+// Finds duplicate records in a file with sequence numbers, for example if a block was copied twice. The numbers
+// increase within a file, so the search for the earlier copy starts at the nearest stored position. `time` is
+// RecordClock's extended sequence number.
 class Repeats {
  public:
   Repeats(Bytes file, const Abi& abi) : file_(file), abi_(abi), earlier_(file, abi) {}
@@ -79,8 +81,8 @@ class Repeats {
     const auto behind = std::ranges::upper_bound(places_, time, {}, &Place::time);
     if (behind == places_.begin()) return false;
     const Place& place = *std::prev(behind);
-    // Continue after the last match if possible: if a block was copied twice, its records are consecutive in both
-    // copies.
+    // If possible, continue after the last match, because the records of a block that was copied twice follow each
+    // other in both copies.
     if (!found_ || found_->time > time || found_->time < place.time) {
       earlier_ = Walker(file_, abi_, place.offset);
       found_.reset();
@@ -95,7 +97,7 @@ class Repeats {
 
   // Remembers a record that is not a duplicate.
   void add(std::int64_t time, std::uint64_t offset) {
-    if (highest_ && time <= *highest_) return;  // not in order, so the sequence number is damaged
+    if (highest_ && time <= *highest_) return;  // the number is too low, so it is damaged
     highest_ = time;
     if (since_place_++ % kRecordsAPlace == 0) places_.push_back({time, offset});
   }
@@ -113,8 +115,8 @@ class Repeats {
     Bytes bytes;
   };
 
-  // Finds the next record after found_ and stores it in found_. `time` is the time of the current found_. If found_ is
-  // empty, `time` is the time of the record to find.
+  // Stores the next record of `earlier_` in found_. `time` is the time of the record that found_ has so far. If found_
+  // is empty, `time` is the time of the next record.
   void find_next(std::int64_t time) {
     for (Step step; earlier_.next(step);) {
       if (step.kind != Step::Kind::record) continue;
@@ -184,7 +186,7 @@ class FileStream : public CpuStream {
     event.bytes_allocated = record.bytes_allocated;
     event.gfp_flags = static_cast<std::uint32_t>(record.gfp_flags);
     event.call_site = common_.call_sites.id_of(record.call_site);
-    event.tid = -1;  // no layout stores the task
+    event.tid = -1;  // unknown, because no layout stores the task
     event.node = static_cast<std::int16_t>(std::clamp(record.node, -1, 0x7FFF));
     event.migrate_type = -1;
     if (layout.has_null_records && (record.ptr == 0 || (record.allocates && record.bytes_requested == 0)))
@@ -200,7 +202,7 @@ class FileStream : public CpuStream {
   }
 
   // Corrects a damaged sequence number. Numbers increase within a file, so a number that is larger than the next
-  // record's number must be damaged. Without the correction, it would look like a large loss.
+  // record's number is damaged. Without the correction, the gap before it would look like a large loss.
   void mend_number(Record& record, const Step& step) {
     const std::uint32_t last = clock_.number();
     const auto ahead = static_cast<std::int32_t>(record.sequence - last);
@@ -214,15 +216,15 @@ class FileStream : public CpuStream {
     record.sequence = number_between(last, record.sequence, static_cast<std::uint32_t>(next_ahead));
   }
 
-  // Returns a number between the last number and the next one. Prefers a number that differs from the damaged number in
-  // a single bit. Otherwise returns the first possible number.
+  // Returns a number between those of the previous and the next record. If possible, the number differs from the
+  // damaged one in a single bit. Otherwise it is the first possible number.
   static std::uint32_t number_between(std::uint32_t last, std::uint32_t damaged, std::uint32_t next_ahead) {
     for (std::uint32_t bit = 1; bit != 0; bit <<= 1)
       if (const std::uint32_t ahead = (damaged ^ bit) - last; ahead > 0 && ahead < next_ahead) return damaged ^ bit;
     return last + 1;
   }
 
-  // Ends an open loss at this event. Reports a time that is earlier than the time of the CPU's last event.
+  // Ends an open loss at this event. Adds a finding if the event is earlier than the CPU's last event.
   void follow(const Event& event, const Step& step) {
     if (lost_open_) common_.info.losses.intervals[lost_index_].after_ns = event.time_ns;
     lost_open_ = false;
@@ -253,7 +255,7 @@ class FileStream : public CpuStream {
     torn_end_ = step.offset + step.bytes;
     if (goes_on) return;
     const bool at_end = torn_end_ == file_.file.bytes.size();
-    // With sequence numbers, the gap in the numbers shows the loss.
+    // If the layout has sequence numbers, a gap in them already shows the loss, except at the end of the file.
     if (common_.abi.layout->sequence.bytes == 0 || at_end) add_lost({}, step);
     report(Imperfection::torn_record,
            at_end ? fmt::format("the last {} bytes", step.bytes)
@@ -280,7 +282,7 @@ class FileStream : public CpuStream {
   std::optional<unsigned> last_cpu_;
   std::uint64_t last_time_ = 0;
   std::uint64_t torn_end_ = 0;
-  bool lost_open_ = false;      // the loss at lost_index_ ends at the next record
+  bool lost_open_ = false;      // true if the loss at lost_index_ ends at the next record
   std::size_t lost_index_ = 0;  // index into TraceLosses::intervals
 };
 
@@ -291,8 +293,8 @@ std::optional<std::uint32_t> first_number(const CpuFile& file, const Abi& abi) {
   return std::nullopt;
 }
 
-// Returns a clock for each file. Sequence numbers wrap around, so they are compared with the first number of the first
-// file. Times are shifted to be positive.
+// Returns a clock for each file. Sequence numbers wrap around, so the first number of each file is compared with that
+// of the first file. If a time would be negative, all times are shifted.
 std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi& abi) {
   std::vector<RecordClock> clocks(files.size());
   if (abi.layout->sequence.bytes == 0) return clocks;
@@ -314,7 +316,7 @@ std::vector<RecordClock> clocks_of(const std::vector<CpuFile>& files, const Abi&
   return clocks;
 }
 
-// Checks sequence numbers across all files.
+// Looks for gaps and duplicates in the sequence numbers of all files together.
 class Sequence {
  public:
   // Removes duplicate records from the batch.
@@ -390,7 +392,7 @@ class RelaySource : public Source {
     std::vector<Bytes> files;
     for (const CpuFile& file : capture_.files) files.push_back(file.file.bytes);
     if (!abi.empty()) return fit_of(parse_abi(abi), files);
-    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // files without records fit every layout
+    if (std::ranges::all_of(files, &Bytes::empty)) return {};  // there are no records, so any layout fits
     const std::optional<Guess> guess = guess_abi(files);
     if (!guess)
       throw Error("The files have no kmemtrace records in any known layout")

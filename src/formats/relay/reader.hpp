@@ -12,7 +12,7 @@ namespace kmt::relay {
 // True if the bytes are records of a known layout.
 bool is_relay(Bytes bytes);
 
-// Opens relay files. Throws Error if OpenOptions::abi is not a layout. If the option is empty, throws Error if no
+// Opens relay files. Throws Error if OpenOptions::abi is not the name of a layout, or if the option is empty and no
 // layout fits.
 std::unique_ptr<Source> open(Capture capture, const OpenOptions& options);
 

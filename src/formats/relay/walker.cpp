@@ -7,9 +7,9 @@ namespace kmt::relay {
 
 namespace {
 
-// A position counts as the start of records if this many records follow each other there.
+// After damage, records are assumed to continue at a position where this many valid records follow each other.
 constexpr unsigned kRecordsInARow = 3;
-constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a torn step, in bytes
+constexpr std::uint64_t kMostTorn = 64 << 10;  // maximum size of a step of the kind `torn`, in bytes
 
 }  // namespace
 
@@ -32,8 +32,8 @@ bool Walker::next(Step& step) {
   return true;
 }
 
-// True if a record of this size starts here. If another record follows, a record with impossible values is still a
-// record: its values are damaged.
+// True if `rest` starts with a record of this size. If another record follows, bytes with impossible values count as a
+// record whose values are damaged.
 bool Walker::is_record(Bytes rest, std::size_t size) const {
   return is_plausible(parse(rest, abi_)) || size == rest.size() || record_bytes(rest.subspan(size), abi_) ||
          is_null(rest.subspan(size));
@@ -57,8 +57,8 @@ bool Walker::begins_records(std::uint64_t offset) const {
   return found > 0;
 }
 
-// Returns the next position where records start. If there is none within kMostTorn bytes, returns the end of that
-// range, where the next step continues the search.
+// Returns the next position where records start. If there is none within kMostTorn bytes, returns the end of this
+// range. The next step then continues the search.
 std::uint64_t Walker::next_records() const {
   const std::uint64_t end = std::min<std::uint64_t>(data_.size(), offset_ + kMostTorn);
   for (std::uint64_t offset = offset_ + 1; offset < end; ++offset)

@@ -13,7 +13,7 @@ struct Step {
   enum class Kind : std::uint8_t {
     record,
     null,  // an event that relay could not write
-    torn,  // not a record; long damage is split into several steps
+    torn,  // damaged bytes; long damage is split into several steps
   };
   Kind kind = Kind::record;
   std::uint64_t offset = 0;
@@ -22,10 +22,10 @@ struct Step {
 
 class Walker {
  public:
-  // `offset` must be the start of a record.
+  // `offset` is where to start; a record must start there.
   Walker(Bytes data, const Abi& abi, std::uint64_t offset = 0) : data_(data), abi_(abi), offset_(offset) {}
 
-  bool next(Step& step);  // false at the end
+  bool next(Step& step);  // returns false at the end of the data
   Bytes bytes_of(const Step& step) const { return data_.subspan(step.offset, step.bytes); }
 
  private:

@@ -22,8 +22,8 @@ namespace {
 
 // Memory that is counted for each option, in bytes. Even the shortest option may need this much.
 constexpr std::uint64_t kOptionCost = 256;
-// The limit for compressed sections. The descriptions of all events of a kernel are compressed to one twentieth of
-// their size.
+// Maximum ratio of a section's unpacked to its packed size. For comparison: the descriptions of all events of a kernel
+// are compressed to one twentieth.
 constexpr std::uint32_t kMostRatio = 64;
 constexpr std::uint32_t kAnySection = 1u << 20;
 constexpr unsigned kMostCpus = 8192;       // largest CONFIG_NR_CPUS of all architectures, Linux 7.2
@@ -34,12 +34,12 @@ struct Parser {
   Bytes file;
   Findings& findings;
   FileContents& contents;
-  // A valid file refers to each byte once. These limits reject a small file that refers to the same bytes many times,
-  // and so would need as much time and memory as a large file.
+  // The following limits use that a valid file refers to each byte once. A small file that refers to the same bytes
+  // many times could need as much time and memory as a large file, and is rejected.
   std::set<std::uint16_t>& sections_read;
-  std::map<std::string, std::set<unsigned>>& cpus_read;  // CPUs by buffer name
-  std::uint64_t& unclaimed;                              // bytes of the file that belong to no CPU's data so far
-  std::uint64_t& work_left;    // bytes of options and unpacked sections that may still be read
+  std::map<std::string, std::set<unsigned>>& cpus_read;  // CPUs whose data was found, by buffer name
+  std::uint64_t& unclaimed;                              // number of bytes that may still be data of CPUs
+  std::uint64_t& work_left;    // number of bytes of options and unpacked sections that may still be read
   std::uint64_t& places_left;  // number of CPU entries that may still be read
 
   void charge(std::uint64_t bytes) const {
@@ -63,7 +63,7 @@ struct Parser {
 
 std::string owned(std::string_view text) { return std::string(text); }
 
-// Removes the NUL that ends some texts and counts in their size.
+// Removes a NUL at the end of the text. Some texts in the file have one, which counts in their size.
 std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
 std::string clock_in_brackets(std::string_view text) {
@@ -84,7 +84,7 @@ std::int64_t parse_offset(std::string_view text) {
   return negative ? -*value : *value;
 }
 
-// Adds a clock offset. The sum may wrap around like the kernel's clocks, because a damaged offset may be any number.
+// Adds an offset to the clock's offset. A damaged offset may be any number, so the sum may wrap around.
 void add_offset(FileContents& contents, std::int64_t offset, std::uint64_t ns) {
   std::int64_t& sum = contents.description.kernel.clock_scale.offset_ns;
   sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(offset) * ns);
@@ -103,7 +103,7 @@ CpuData clipped(const Parser& parser, CpuData data, const std::string& buffer) {
          {}});
     data.size = present;
   }
-  data.offset = std::min(data.offset, end);  // if there is no data, the offset may be any number
+  data.offset = std::min(data.offset, end);  // a CPU without data may have any offset
   if (data.size > parser.unclaimed) {
     parser.findings.add({Imperfection::damaged_section,
                          fmt::format("{} bytes of data are dropped: they belong to other CPUs, too", data.size),
@@ -135,7 +135,7 @@ SectionHeader read_section_header(ByteReader& in) {
   SectionHeader header;
   header.id = in.u16();
   header.flags = in.u16();
-  in.skip(4);  // ID of a section name
+  in.skip(4);  // ID of the section's name
   header.size = in.u64();
   return header;
 }
@@ -178,7 +178,7 @@ void read_cpu_stat(std::string_view text, TraceDescription& description) {
     description.cpu_stats.push_back(owned(text));
 }
 
-// Reads an option of version 6 or 7. Version 6 has options at the end of the file, version 7 has them in sections.
+// Reads an option. Version 6 has a list of options before the data of the CPUs, and version 7 has options in sections.
 void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint64_t offset) {
   FileContents& contents = parser.contents;
   ByteReader in(value, contents.order(), offset);
@@ -223,8 +223,8 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   }
 }
 
-// Checks the name of a ring buffer, which is a folder name in tracefs. The length is limited because messages about
-// each CPU repeat the name.
+// Throws Error if the name of a ring buffer, which is a folder in tracefs, is too long. The length must be limited
+// because messages about each CPU repeat the name.
 std::string checked_name(std::string_view name) {
   constexpr std::size_t kMostBytes = 255;  // NAME_MAX
   if (name.size() > kMostBytes)
@@ -249,7 +249,7 @@ void read_buffer_option(const Parser& parser, ByteReader in) {
     data.offset = in.u64();
     data.size = in.u64();
     if (buffer.compressed && data.size > 0)
-      data.size += 4;  // the field with the number of chunks, which trace-cmd does not count
+      data.size += 4;  // trace-cmd does not count the field with the number of chunks
     add_cpu(parser, data, buffer);
   }
   parser.contents.buffers.push_back(std::move(buffer));
@@ -298,7 +298,7 @@ void parse_version_7(const Parser& parser, ByteReader& in) {
   const std::uint64_t options = in.u64();
   const bool complete = read_options_chain(parser, options);
   if (contents.buffers.empty() && !complete) {
-    // trace-cmd writes the list of buffers last, so it is missing in a truncated file. The data can still be found.
+    // trace-cmd writes the list of buffers last, so a truncated file does not have the list. Search for the data.
     BufferData buffer = recover_buffer(parser.file, contents, in.position());
     for (CpuData& data : buffer.cpus)
       parser.findings.add({Imperfection::truncated_file,
@@ -408,7 +408,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
         .at({{}, {}, kMagic.size()});
   contents.version = version == "6" ? 6 : 7;
   contents.description.kernel.byte_order = start.u8() == 0 ? ByteOrder::little : ByteOrder::big;
-  // Word size of the recording program; the kernel's word size may differ.
+  // This is the word size of the recording program. The kernel's may differ.
   contents.description.kernel.long_bytes = start.u8();
 
   ByteReader in(file, contents.order());
@@ -428,7 +428,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
     else
       parse_version_7(parser, in);
   } catch (Error& error) {
-    // The facts that were read before the damage may explain the error.
+    // Tell the user in which part of the file the error is.
     throw error.context("Reading the header of the trace");
   }
   return contents;
@@ -436,7 +436,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
 
 MissingCpus::MissingCpus(const FileContents& contents, const TraceInfo& info)
     : contents_(contents), places_left_(contents.most_places) {
-  // The file was converted, and its findings already include the missing CPUs.
+  // If the file was converted, the findings that it contains already include the missing CPUs.
   if (info.findings.count_of(Imperfection::missing_cpu) > 0) places_left_ = 0;
   for (const BufferStatistics& statistics : info.losses.buffers) {
     if (statistics.cpu >= contents.description.kernel.cpus) continue;

@@ -16,7 +16,7 @@ namespace kmt::tracedat {
 struct CpuData {
   unsigned cpu = 0;
   std::uint64_t offset = 0;  // position in the file, in bytes
-  std::uint64_t size = 0;    // bytes in the file; the data is never beyond its end
+  std::uint64_t size = 0;    // number of bytes that the file has; missing bytes are not counted
 };
 
 // A ring buffer: the top-level one or an instance.
@@ -46,7 +46,7 @@ constexpr bool is_possible_page_size(std::uint64_t bytes) { return bytes >= 64 &
 // Reads all intact parts. Damage becomes findings. Throws Error if the header is unreadable.
 FileContents parse_file(Bytes file, Findings& findings);
 
-// Reports CPUs that may have had events but have no data in a buffer.
+// Reports the CPUs that have no data in a buffer although they may have had events.
 class MissingCpus {
  public:
   // `info` must be from describe_machine(). Borrows the contents.
@@ -57,7 +57,7 @@ class MissingCpus {
   const FileContents& contents_;
   std::set<unsigned> silent_;  // CPUs without events, according to the statistics of the top-level buffer
   std::set<unsigned> had_events_;
-  std::uint64_t places_left_;  // limits the reported CPUs to a number that fits a file of this size
+  std::uint64_t places_left_;  // number of CPUs that may still be reported; depends on the file's size
 };
 
 }  // namespace kmt::tracedat

@@ -48,8 +48,8 @@ void read_printk(ByteReader& in, KernelDescription& kernel) { kernel.printk_form
 void read_cmdlines(ByteReader& in, KernelDescription& kernel) { kernel.saved_cmdlines = in.text(in.u64()); }
 
 void read_btf(ByteReader& in, KernelDescription& kernel) {
-  // The BTF data may be preceded by a size of 4 or 8 bytes, or by none. The magic number shows where the data starts.
-  // The length is in the BTF header.
+  // A size of 4 or 8 bytes may precede the BTF data. The magic number shows where the data starts, and the BTF header
+  // has its length.
   const Bytes body = in.bytes(in.remaining());
   for (const std::size_t at : {std::size_t{8}, std::size_t{4}, std::size_t{0}}) {
     if (at + 2 > body.size() || load<std::uint16_t>(body.data() + at, kernel.byte_order) != kBtfMagic) continue;
@@ -66,7 +66,7 @@ void read_tracing_data(Bytes bytes, std::uint64_t offset, KernelDescription& ker
     const std::string_view version = in.c_string();
     if (version != "0.5" && version != "0.6")
       throw Error(fmt::format("Unknown version \"{}\"", printable(version))).at({{}, {}, offset + kMagic.size()});
-    in.skip(1);  // skips the byte order, because the file's own byte order applies
+    in.skip(1);  // skip the byte order, because the header of the perf.data has it too
     kernel.long_bytes = in.u8();
     kernel.page_size = in.u32();
     read_header_info(in, kernel);

@@ -10,12 +10,12 @@ namespace kmt::tracedat {
 
 constexpr std::string_view kMagic = "\x17\x08\x44tracing";
 
-// IDs of options. Sections of version 7 have the same IDs.
+// IDs of options. In version 7, a section has the ID of the option that refers to it.
 enum OptionId : std::uint16_t {
   kDone = 0,
   kDate = 1,
   kCpuStat = 2,
-  kBuffer = 3,  // also the section with a buffer's data
+  kBuffer = 3,  // the section has the data of a ring buffer
   kTraceClock = 4,
   kUname = 5,
   kHook = 6,
@@ -38,7 +38,8 @@ enum OptionId : std::uint16_t {
   kBtfFile = 23,
 };
 
-// A note of a .kmt for which trace.dat has no option of its own. It is stored in an option kCpuStat, after a heading.
+// A note of a .kmt (KernelDescription::notes) for which trace.dat has no option. An option kCpuStat stores the heading
+// and then the note.
 struct CarriedNote {
   const char* name;
   std::string_view heading;
@@ -46,7 +47,7 @@ struct CarriedNote {
 constexpr std::array<CarriedNote, 2> kCarriedNotes{
     {{"cpu_changes", "cpu changes:\n"}, {"recorder_tasks", "recorder tasks:\n"}}};
 
-constexpr std::uint16_t kSectionCompressed = 1;  // flag of a section
+constexpr std::uint16_t kSectionCompressed = 1;  // section flag
 constexpr std::uint64_t kSectionHeaderBytes = 16;
 
 }  // namespace kmt::tracedat

@@ -28,7 +28,7 @@ bool Pages::next_chunk() {
   free_chunk();
   if (chunks_left_ == 0) return false;
   page_offset_ = reader_.file_offset();
-  // While this chunk is read, chunks_left_ is 0. If reading fails, it stays 0, so no further chunk is read.
+  // Set chunks_left_ to 0 while the chunk is read. If reading throws, it stays 0, so that no further chunk is read.
   const std::uint32_t left = std::exchange(chunks_left_, 0);
   try {
     const std::uint32_t packed = reader_.u32();

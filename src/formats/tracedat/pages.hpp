@@ -11,9 +11,9 @@
 
 namespace kmt::tracedat {
 
-// Limits the unpacked data of a trace, because a damaged file may state many CPUs and large chunks. One limit is for
-// the chunks that are in memory at one time (one for each CPU). The other limit is for the total of all chunks. In the
-// best case, a long series of equal events is compressed to one fiftieth.
+// Limits the unpacked data of a trace, because a damaged file may state many CPUs and large chunks. `most` limits the
+// chunks that are in memory at the same time, one for each CPU. `left` limits the sum of all chunks. For comparison: a
+// long series of equal events is compressed to one fiftieth.
 struct UnpackedMemory {
   explicit UnpackedMemory(std::uint64_t file_bytes)
       : most(std::max<std::uint64_t>(64u << 20, 64 * file_bytes)),
@@ -30,12 +30,13 @@ class Pages {
   Pages(Bytes file, const FileContents& contents, const BufferData& buffer, const CpuData& data,
         UnpackedMemory& memory);
 
-  // Reads the next page; false at the end. The page is valid until the next call. The last page may be incomplete.
-  // Throws Error if a compressed chunk is damaged. Reading then ends, because later chunks cannot be found.
+  // Reads the next page; returns false at the end. The page is valid until the next call. The last page may be
+  // incomplete. Throws Error if a compressed chunk is damaged; the next call then returns false, because later chunks
+  // cannot be found.
   bool next(Bytes& page);
   // Returns the file offset of the last page. For compressed data, this is the offset of its chunk.
   std::uint64_t offset() const { return page_offset_; }
-  std::uint64_t consumed() const { return reader_.position(); }  // bytes of the CPU's data read so far
+  std::uint64_t consumed() const { return reader_.position(); }  // number of bytes of the CPU's data read so far
 
  private:
   bool next_chunk();

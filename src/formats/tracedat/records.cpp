@@ -21,7 +21,7 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   FileContents contents = parse_file(file.bytes, findings);
-  // If the trace lacks the list of clocks, uses the clock's name in the buffer's description.
+  // If the trace has no list of clocks, use the name of the clock in the description of a buffer.
   KernelDescription& kernel = contents.description.kernel;
   for (const BufferData& buffer : contents.buffers)
     if (kernel.clock.empty()) kernel.clock = buffer.clock;
@@ -40,7 +40,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
       sink.begin_stream({data.cpu, buffer.name, static_cast<std::uint32_t>(buffer.page_size)});
       Pages pages(file.bytes, contents, buffer, data, unpacked);
       Bytes page;
-      // Only errors from reading become findings. Errors from the sink are thrown.
+      // Errors from reading become findings, but errors from the sink are thrown.
       const auto next_page = [&] {
         try {
           return pages.next(page);
@@ -72,7 +72,7 @@ struct RecordWriter::State {
 
 namespace {
 
-// Removes the statistics of the CPU from `texts`, and returns them without the first line: the writer adds "CPU: N"
+// Removes the statistics of the CPU from `texts`. Returns them without the first line "CPU: N", which the writer adds
 // again.
 std::string take_statistics(std::vector<std::string>& texts, unsigned cpu) {
   const std::string head = fmt::format("CPU: {}\n", cpu);

@@ -11,7 +11,8 @@ namespace kmt::tracedat {
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 
-// Writes the file in finish(). Rejects traces with instances, because the output has only one ring buffer.
+// Writes a trace.dat when finish() is called. Rejects traces with instances, because the output has only one ring
+// buffer.
 class RecordWriter : public RecordSink {
  public:
   // Data that cannot be written becomes findings.

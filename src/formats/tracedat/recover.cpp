@@ -14,8 +14,8 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
-// Returns the size of a CPU's compressed data, which starts at `offset`. The data ends with its last chunk, or at the
-// end of the file if the file is truncated.
+// Returns the size of the compressed data of a CPU, which starts at `offset`. If the file ends within the data, the
+// size is that of the rest of the file.
 std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offset) {
   ByteReader in(file, order);
   in.seek(offset);
@@ -31,7 +31,7 @@ std::uint64_t compressed_extent(Bytes file, ByteOrder order, std::uint64_t offse
   return in.position() - offset;
 }
 
-// Returns the size of the pages from `offset` on, as long as their times do not decrease.
+// Returns the size of a CPU's pages, which start at `offset`. A page with a lower time belongs to the next CPU.
 std::uint64_t plain_extent(Bytes file, ByteOrder order, std::uint64_t page_size, std::uint64_t offset) {
   std::uint64_t last = 0;
   std::uint64_t at = offset;
@@ -75,7 +75,7 @@ BufferData recover_buffer(Bytes file, const FileContents& contents, std::uint64_
       offset = aligned(offset + size, buffer.page_size);
     }
   } catch (const Error&) {
-    // The file ends before any ring-buffer data.
+    // the file ends before any ring-buffer data
   }
   return buffer;
 }

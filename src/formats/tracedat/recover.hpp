@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the ring-buffer data in a version 7 file without a list of buffers. The list is written at the end, so every
-// truncated file lacks it.
+// Finds the ring-buffer data in a version 7 file that has no list of buffers. trace-cmd writes this list at the end, so
+// every truncated file lacks it.
 #pragma once
 
 #include "formats/tracedat/file.hpp"

@@ -126,7 +126,7 @@ void append_options(Output& out, const RawRecording& recording) {
         out.option(kCpuStat, with_nul(fmt::format("{}{}", carried.heading, note->second)));
 }
 
-// All bytes before the pages, and the positions of the pages.
+// The part of a file before the ring-buffer pages, and the positions of the pages.
 struct Front {
   std::string bytes;
   std::vector<std::uint64_t> places;  // file offset of each CPU's pages
@@ -143,8 +143,8 @@ std::vector<std::uint64_t> places_from(std::uint64_t end, const RawRecording& re
   return places;
 }
 
-// Returns the first part of a version 6 file. In this version, the position in the list is the CPU number. CPUs missing
-// from the recording get empty entries.
+// Returns the first part of a version 6 file. In this version, an entry's position in the list of CPUs is the CPU
+// number, so CPUs that were not recorded get empty entries.
 Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
@@ -170,8 +170,8 @@ Front front_of_version_6(const RawRecording& recording) {
   return front;
 }
 
-// Returns the first part of a version 7 file. In this version, all options and the list of buffers are written before
-// the pages, so that a truncated file still has them.
+// Returns the first part of a version 7 file. It has all options and the list of buffers, so that a truncated file
+// still has them.
 Front front_of_version_7(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "7");
@@ -199,7 +199,7 @@ Front front_of_version_7(const RawRecording& recording) {
   append_options(options, recording);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
 
-  // The size of this part does not depend on the offsets in it, so the size is computed first.
+  // Compute the size of the whole part first, because the offsets of the pages depend on it.
   const std::string clock = kernel.clock;
   const std::uint64_t buffer_bytes = 8 + 1 + clock.size() + 1 + 4 + 4 + recording.cpus.size() * (4 + 8 + 8);
   const std::uint64_t options_bytes = options.size() + 6 + buffer_bytes + 6 + 8;
@@ -236,7 +236,8 @@ Front front_of_version_7(const RawRecording& recording) {
   return front;
 }
 
-// Copies data inside the kernel. Some kernels cannot do this across file systems; then it copies through user space.
+// Copies data inside the kernel. If the kernel cannot do this, for example across file systems, copies through user
+// space.
 ssize_t copy_some(int from, off_t& offset, int to, std::size_t size, const std::string& path) {
   const ssize_t copied = ::copy_file_range(from, &offset, to, nullptr, size, 0);
   if (copied >= 0) return copied;
@@ -260,7 +261,8 @@ void copy_pages(RawCpu& cpu, const NewFile& file, std::uint64_t place) {
     if (copy_some(cpu.pages.get(), offset, file.fd(),
                   std::min<std::size_t>(kStep, static_cast<std::size_t>(end - offset)), file.path()) == 0)
       throw Error(fmt::format("Recorded pages of cpu {} are missing: {} of {} bytes", cpu.cpu, offset, end));
-    // Free the copied pages in the source file. If this fails, the recording temporarily needs twice its disk space.
+    // Free the disk space of the copied pages in the source file. If this fails, the recording needs twice its disk
+    // space for some time.
     ::fallocate(cpu.pages.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, before, offset - before);
   }
 }
