@@ -269,8 +269,8 @@ class Tracks(Case):
 
 
     def busy_pages(self):
-        """Returns a trace of one task. It holds about 300 pages at any time, each for a long time, and larger blocks
-        for a short time."""
+        """Returns a trace of one task that allocates every 100 µs: single pages, and every hundredth time a block of 16
+        pages. Every third single page is freed after 3 µs. All others live for 30 ms or more."""
         path = place('pages')
         if os.path.exists(path):
             return path

@@ -101,7 +101,7 @@ def to_pipe(perf):
 
 
 def shortened(perf, samples):
-    """Keeps only the first records with that number of samples, and some records of losses."""
+    """Returns only the first records, up to that number of samples, and some records of losses."""
     kept, seen = [], 0
     for record in perf.records:
         kind = perf.type_of(record)

@@ -58,7 +58,7 @@ swapper     0 [001]   123.456009:          kmem:kfree: call_site=rcu_core+0x1f p
 ''',
 }
 
-# Text of other tracers, and sums by keys. Only seeds for the fuzzer.
+# Text of other tracers, and histograms. Only the fuzzer uses these texts, as seeds.
 OTHERS = {
     'function-graph': '''# tracer: function_graph
 #

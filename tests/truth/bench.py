@@ -250,7 +250,7 @@ def main():
         print(f'cannot record here: {reason}')
         sys.exit(1 if os.environ.get('KMEMTRACE_REQUIRE_LIVE') == '1' else 0)
     names = options.only.split(',') if options.only else [*plants.PLANTS, *loads.NAMES]
-    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # by "is a plant": [right, all]
+    right = {tool: {True: [0, 0], False: [0, 0]} for tool in options.tools.split(',')}  # {has plant: [right, all]}
     for number in range(options.rounds):
         for name in names:
             for tool in right:

@@ -74,7 +74,7 @@ TEST(Histogram, ValuesMayBePercentagesAndHex) {
   EXPECT_EQ(sums_of(all[0])[1], 10000u);
 }
 
-// Only names after "vals=" choose the base of the values.
+// A modifier such as .hex changes the number base of a value only if it follows the value's name after "vals=".
 TEST(Histogram, TheBaseOfAKeyIsNotThatOfAValue) {
   for (const char* const trigger :
        {"hist:keys=call_site:vals=bytes_req:sort=bytes_req.hex", "hist:keys=bytes_req.hex"}) {

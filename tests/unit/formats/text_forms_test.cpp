@@ -190,7 +190,7 @@ TEST(TextForms, FailedPercpuAllocations) {
   EXPECT_EQ(found.unreadable(), 1u) << "the second line was cut off";
 }
 
-// Readers copy traces into comments of source code, and into files in Latin-1.
+// People copy traces into comments of source code, and into files in Latin-1.
 TEST(TextForms, MarksOfCommentsAndBlanksInLatin1) {
   for (const char* const mark : {"// ", "  * ", "\xA0\xA0"}) {
     const std::string text = mark + kHead + kEvent + "\n";

@@ -65,14 +65,14 @@ TEST(LogRecords, StringsOfAJsonArrayAreRead) {
 }
 
 TEST(LogRecords, LinesThatATerminalSplitAreJoined) {
-  const std::string begin = "[  1.500000] " + std::string(60, 'a') + " 1*12";  // the width is 78
+  const std::string begin = "[  1.500000] " + std::string(60, 'a') + " 1*12";  // 78 columns
   EXPECT_EQ(messages_in(begin + "\n8kB\n" + begin + "\n 2kB\n" + begin + "\n3kB\n"),
             (Texts{std::string(60, 'a') + " 1*128kB", std::string(60, 'a') + " 1*12 2kB",
                    std::string(60, 'a') + " 1*123kB"}));
 }
 
 TEST(LogRecords, ABlankAtTheEndOfASplitLineIsKept) {
-  const std::string begin = "[  1.500000] " + std::string(60, 'a') + " 12  ";  // the width is 78
+  const std::string begin = "[  1.500000] " + std::string(60, 'a') + " 12  ";  // 78 columns
   EXPECT_EQ(messages_in(begin + "\n34\n" + begin + "\n" + begin + "\n"),
             (Texts{std::string(60, 'a') + " 12 34", std::string(60, 'a') + " 12", std::string(60, 'a') + " 12"}));
 }

@@ -133,7 +133,7 @@ TEST(ChangedCopies, AllocinfoMayHaveOtherColumns) {
     EXPECT_EQ(site.count, 21007u);
     EXPECT_EQ(site.bytes, one.bytes);
     EXPECT_EQ(site.approximate, one.approximate);
-    // "M" may be a power of 1000.
+    // "M" may mean 1000² or 1024², so a note must report the doubt.
     EXPECT_EQ(found.memory.missing.empty(), std::string_view(one.line).find("M ") == std::string_view::npos);
   }
 }

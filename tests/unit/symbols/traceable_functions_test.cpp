@@ -86,8 +86,8 @@ TEST(TraceableFunctions, HaveUniqueAddresses) {
   EXPECT_EQ(choice.functions, (std::vector<TraceableFunction>{{"alias_one", "", 0xffffffff81001600}}));
 }
 
-// If an address is far from the symbol, it belongs to another function of this name, or the list has changed since
-// then.
+// An address that is far from the function's symbol is left out. It belongs to another function of this name, or the
+// symbols have changed since the list was read.
 TEST(TraceableFunctions, AreNotFarAfterTheirSymbol) {
   const FunctionChoice choice = choose_functions("ffffffff81002000 vfs_write\n", kKallsyms, {"vfs_write"});
   EXPECT_TRUE(choice.functions.empty());

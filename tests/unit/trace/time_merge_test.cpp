@@ -16,7 +16,7 @@ Event at(std::uint64_t time_ns, unsigned cpu, std::uint64_t place) {
   return event;
 }
 
-// Returns its events in batches of different sizes.
+// A source that returns its events in batches of different sizes.
 class ListStream : public CpuStream {
  public:
   explicit ListStream(std::vector<Event> events) : events_(std::move(events)) {}

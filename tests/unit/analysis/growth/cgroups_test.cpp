@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests which cgroups an investigation names for growth, and what it says if they are unknown.
+// Tests which cgroups an investigation names for growth, and what it reports if the cgroups are unknown.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -167,8 +167,9 @@ TEST_F(Leaks, OlderFreesCountIfOnlyTheyNameTheCache) {
   }
 }
 
-// Sockets on Linux 6.1: frees name the merged cache PING, and no function name is similar. The size of the cache in
-// slabinfo shows that older objects of this size are freed as fast.
+// Sockets on Linux 6.1: frees name the merged cache PING, and no function name is similar. According to slabinfo, PING
+// has objects of the same size. If they are freed as fast as new ones are allocated, the frees may be those of older
+// objects.
 TEST_F(Leaks, OlderFreesOfACacheOfTheSameSizeCount) {
   info.tables.cache_names = {"", "PING"};
   info.tables.call_sites.push_back(SiteNames::kOfFiles);  // no allocating function has a similar name

@@ -546,8 +546,8 @@ TEST_F(Report, AFilterSelectsPercpuAllocations) {
   EXPECT_EQ(report(filter).percpu.matched_frees, 1u);
 }
 
-// Marks in pages and the kernel's statistics may describe one loss. Then the larger number must be reported, in every
-// output.
+// Marks in pages and the kernel's statistics may describe the same loss. Then every output must report the larger
+// number.
 TEST_F(Report, AllOutputsShowTheSameLoss) {
   add(EventKind::kmalloc, 0x10000);
   info.losses.intervals.push_back({0, 10, 0, 0, {}});

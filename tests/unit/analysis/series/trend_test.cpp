@@ -157,7 +157,8 @@ TEST(Trend, UnequalStepsGiveNoMoreFalsePositives) {
   }
 }
 
-// At every level of the table, the confidence of random walks must be uniformly distributed.
+// Random walks do not grow, so their confidence must be uniformly distributed: below each level, the share of walks is
+// that level.
 TEST(Trend, ConfidenceOfRandomWalksIsRight) {
   constexpr int kRuns = 4000;
   std::vector<double> confidences;

@@ -237,7 +237,7 @@ TEST(InvestigationWords, MarksEstimatesNextToRecordedBytes) {
   EXPECT_EQ(row_of("alloc_pipe_info+0x52").find("~"), std::string::npos) << text;
 }
 
-// The texts may come from an evidence.json that another user wrote.
+// The texts may come from an evidence.json that another user wrote, so control characters must not reach the terminal.
 TEST(InvestigationWords, EscapesTheReasonOfTheEnd) {
   InvestigationResult result;
   result.complete = false;
