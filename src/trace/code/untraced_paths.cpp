@@ -25,7 +25,7 @@ constexpr std::array kProbes = {
 };
 
 constexpr const char* kReceive =
-    "network receive frees socket buffers (sk_buff) in bulk, and keeps some for reuse (napi_skb_cache)";
+    "the network receive path frees socket buffers (sk_buff) in bulk, and keeps some for reuse (napi_skb_cache)";
 
 // Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3.
 constexpr std::array kPaths = {
@@ -37,7 +37,7 @@ constexpr std::array kPaths = {
                  {5, 13},
                  kToday,
                  kAllocates,
-                 "network receive allocates socket buffers (sk_buff) in bulk (napi_skb_cache_get)",
+                 "the network receive path allocates socket buffers (sk_buff) in bulk (napi_skb_cache_get)",
                  kNoProbe},
     UntracedPath{"maple_node",
                  "mas_*",
@@ -74,14 +74,14 @@ constexpr std::array kPaths = {
                  {5, 7},
                  kToday,
                  kFrees,
-                 "kfree_rcu() frees kmalloc objects in bulk, without an event for each",
+                 "kfree_rcu() frees kmalloc objects in bulk, without an event for each object",
                  kRcuFreeFunction},
     UntracedPath{"",
                  "",
                  {7, 0},
                  kToday,
                  kFrees,
-                 "kfree_rcu() collects objects of all caches in sheaves, without an event for each",
+                 "kfree_rcu() collects objects of all caches in sheaves, without an event for each object",
                  kRcuFreeFunction},
     UntracedPath{
         "", "", {7, 3}, kToday, kFrees, "kfree_rcu_nolock() collects objects in sheaves", kRcuNolockFreeFunction},
