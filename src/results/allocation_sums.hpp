@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters shared by groups, allocators, totals of tables and rows of fleets.
+// Counters of allocations and frees. Groups, allocators, totals of tables and rows of fleets share them.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct AllocationSums {
   std::uint64_t live_bytes = 0;
   std::uint64_t cross_cpu_frees = 0;
 
-  // In the order of the columns of fleet tables.
+  // The counters, in the order of the columns of fleet tables.
   static const std::array<std::uint64_t AllocationSums::*, 9> kFields;
 
   AllocationSums& operator+=(const AllocationSums& other) {

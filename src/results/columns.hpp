@@ -25,14 +25,15 @@ struct Column {
   std::string_view key;     // name for --sort; its meaning never changes
   std::string_view header;  // aligned left for text, and right for other units
   Unit unit;
-  unsigned importance;       // 0: always shown; if a table is too wide, columns with higher numbers are dropped first
+  // 0: always shown; if a table is too wide, the columns with the highest numbers are dropped first.
+  unsigned importance;
   Cell (*get)(const Row&);   // a returned string_view points into the row
   std::string_view meaning;  // one sentence
-  bool usual = true;         // shown unless other columns are requested
+  bool usual = true;         // true: shown by default; false: shown only on request
 };
 
-// Returns the columns of groups, without the columns of their keys; "name" is the text of the keys. Columns with
-// `usual` false are shown only on request.
+// Returns the columns of groups, without the columns of their keys. The column "name" contains the texts of all keys.
+// Columns with `usual` false are shown only on request.
 std::span<const Column<GroupRow>> group_columns();
 std::span<const Column<PageOrderRow>> page_order_columns();
 
@@ -62,11 +63,11 @@ const Column<GroupRow>* find_group_column(std::string_view key);
 // cannot be added.
 bool adds_up(const Column<GroupRow>& column);
 
-// Returns all rows, sorted: numbers in descending order (rows without a value last), names in the order of
-// comes_before(). Equal rows are sorted by bytes allocated, then by name. The pointers point into `rows`.
+// Returns all rows sorted by the column `by`: numbers in descending order (rows without a value last), names in the
+// order of comes_before(). Equal rows are sorted by bytes allocated, then by name. The pointers point into `rows`.
 std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, const Column<GroupRow>& by);
 
-// Returns one row with the given name. Values that can be added are the sums over all rows.
+// Returns one row with the given name. It contains the sums over all rows of those values that can be added.
 GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name);
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows);
 

@@ -134,7 +134,7 @@ std::string plain_text(const KeyValue& value) {
 
 namespace {
 
-// Returns the place in the sort order: 0 if the value exists, 1 for "not freed", 2 if the value is missing.
+// Returns the rank of a value's kind in the sort order: 0 if the value exists, 1 for "not freed", 2 if it is missing.
 int missing_rank(const KeyValue& value) {
   if (std::holds_alternative<std::monostate>(value)) return 2;
   return std::holds_alternative<NotFreed>(value) ? 1 : 0;

@@ -57,9 +57,9 @@ enum class GroupKey : std::uint8_t {
 
 struct GroupKeyInfo {
   GroupKey key;
-  std::string_view name;  // name of the key in --by
+  std::string_view name;  // name of the key in the option --by
   std::string_view header;
-  unsigned allocators;       // bit mask: 1 << Allocator for each allocator whose events have the key
+  unsigned allocators;       // bit mask of allocators (1 << Allocator) whose events have the key
   std::string_view meaning;  // one sentence
 };
 
@@ -69,8 +69,8 @@ inline bool applies(GroupKey key, Allocator to) {
   return (info_of(key).allocators >> static_cast<unsigned>(to) & 1) != 0;
 }
 
-// Returns the key to read from the free event: GroupKey::task for free_task, for example. Empty for keys that do not
-// describe the free.
+// Returns the key to read from the free event. For example, the key free_task is the key GroupKey::task of the free
+// event. Empty for keys that do not describe the free.
 constexpr std::optional<GroupKey> key_of_free(GroupKey key) {
   switch (key) {
     case GroupKey::free_site: return GroupKey::call_site;
@@ -88,10 +88,10 @@ constexpr std::size_t kMostGroupKeys = 6;  // maximum number of keys in one repo
 std::string_view name_of(Allocator allocator);
 
 struct CodeAddress {
-  std::uint64_t address = 0;  // 0: the event does not contain the address
+  std::uint64_t address = 0;  // 0: the event does not contain an address
   std::string symbol;
-  std::vector<SourceFrame> source;  // source lines, from SymbolNames::frames()
-  // In a stack: this frame is inside an allocator or one of its wrappers, so it is not the caller.
+  std::vector<SourceFrame> source;  // functions and source lines of the frame, from SymbolNames::frames()
+  // True: the frame is in a stack and inside an allocator or one of its wrappers. It is therefore not the caller.
   bool is_wrapper = false;
   // Program or library such as "libc.so.6"; `address` is then an offset in this file. Empty: kernel code.
   std::string object = {};
@@ -117,7 +117,7 @@ struct LifetimeRange {
 struct MemoryAddress {
   std::uint64_t value = 0;
 };
-// The value of a key that describes the free, for allocations without a matched free.
+// The value of a key that describes the free, for allocations whose free is not in the trace.
 struct NotFreed {};
 // std::monostate: the event lacks the key, or the key does not apply to this allocator.
 using KeyValue = std::variant<std::monostate, std::uint64_t, std::string, CodeAddress, std::vector<CodeAddress>,
@@ -126,34 +126,35 @@ std::string plain_text(const KeyValue& value);
 // True if `a` is sorted before `b`: numbers and lifetimes by size, all others by their text, missing values last.
 bool comes_before(const KeyValue& a, const KeyValue& b);
 
-// The sums of one group. For pages, freed bytes are counted per page frame. An allocation of pages ends when its first
-// page frame is freed.
+// The sums of one group. For pages, freed bytes are counted per page frame, and an allocation ends when its first page
+// frame is freed.
 struct GroupRow : AllocationSums {
   Allocator allocator = Allocator::slab;
-  std::vector<KeyValue> keys;               // one value for each key of the report
-  std::string name;                         // the texts of the keys
-  std::optional<std::uint64_t> peak_bytes;  // empty in sums, and in groups by keys that describe the free
-  std::uint64_t peak_ns = 0;                // time when the peak was first reached
-  // Times of the first and the last allocation, including failed allocations. Empty for allocations that were not
-  // freed, if a key describes the free.
+  std::vector<KeyValue> keys;  // one value for each key of the report
+  std::string name;            // the texts of the keys
+  // Set in groups that are not sums and have no key that describes the free.
+  std::optional<std::uint64_t> peak_bytes;
+  std::uint64_t peak_ns = 0;  // time when the peak was first reached
+  // Times of the first and the last allocation, including failed allocations. If a key describes the free, allocations
+  // that were not freed have no such times.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not show which CPU belongs to which node
   Lifetimes lifetimes;
-  std::uint64_t recorded_ns = 0;  // length of the recording within --time; rates are computed from it
+  std::uint64_t recorded_ns = 0;  // length of the recorded time within --time, for computing rates
   bool knows_bytes = true;        // false: events do not contain bytes_allocated, so freed and live bytes are unknown
-  // False: freed and live bytes are unknown, because pages may be freed in parts, and then no lifetime applies to all
-  // of them.
+  // False: freed and live bytes are unknown. The table is grouped by lifetime, but pages may be freed in parts at
+  // different times.
   bool knows_freed = true;
   // Live allocations that the kernel may have freed without an event. If there are any, live counts are upper bounds.
   LiveCount maybe_freed;
-  SharedHistory history;  // null if it was not requested or this group has none
-  SharedTraffic traffic;  // null if it was not requested or this group has none
+  SharedHistory history;  // null if not requested, or if this group has no history
+  SharedTraffic traffic;  // null if not requested, or if this group has no traffic
 };
 
 struct GroupTable {
   Allocator allocator = Allocator::slab;
-  std::vector<GroupRow> rows;  // unsorted; views sort and limit them
+  std::vector<GroupRow> rows;  // unsorted; the output code sorts and limits the rows
 };
 
 }  // namespace kmt

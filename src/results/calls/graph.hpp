@@ -33,35 +33,36 @@ struct InsideSum {
 // Index: Allocator; bytes of different allocators must not be added.
 using InsideSums = std::array<InsideSum, kAllocators>;
 
-// One call. Parts that the trace lacks stay empty. `inside` includes memory of callees, but not of interrupts during
-// the call.
+// One recorded call of a function. Members whose data the trace lacks are empty. `inside` includes memory that callees
+// allocate, but not memory that interrupts allocate during the call.
 struct TracedCall {
   std::uint32_t function = 0;  // index into CallGraphResult::functions
   std::int32_t tid = 0;
   std::string task;            // name of the task at the start of the call
   std::uint16_t cpu = 0;       // CPU at the start, or end_cpu if the start was not seen
   std::uint16_t end_cpu = 0;   // CPU at the end, or `cpu` if the end was not seen
-  std::uint8_t level = 0;      // nesting level; only shown calls count
+  std::uint8_t level = 0;      // nesting level among the shown calls; 0 for an outermost call
   std::uint8_t interrupt = 0;  // context of the call: 0 task, 1 softirq, 2 hardirq, 3 NMI
-  bool on_top = false;         // the outermost call of an interrupt
+  bool on_top = false;         // true: the outermost call of an interrupt
   bool begin_seen = true;
   bool end_seen = false;
   bool lost_events = false;  // events were lost or may have been lost during the call
-  // `lost_events` is only set because calls may have been missed, not because events were lost.
+  // True: the call has `lost_events` only because calls may have been missed. No other events were lost.
   bool only_missed = false;
   bool inside_hidden = false;  // some callees are not shown
   // Index into `calls`: the shown call that surrounds this call, or that this call interrupts.
   std::optional<std::uint32_t> parent;
   std::uint64_t began_ns = 0;
   std::uint64_t ended_ns = 0;
-  // Duration that function_graph measured; otherwise the time between the call's start and end events.
+  // Duration in nanoseconds. It is the duration that function_graph measured, if recorded; otherwise the time between
+  // the call's start and end events.
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> return_value;  // raw value of the return register
   bool typed = false;                         // true: the signature of the function is known
   std::optional<CallValues> arguments;        // set if arguments were recorded and the start was seen
   std::optional<CallValue> result;            // set if the result was recorded and the function returns a value
-  // Memory allocated in the call. Memory counts as live if it was not yet freed when the call returned. If the return
-  // was not seen, it counts as live if it was not freed in the trace.
+  // Memory allocated in the call. An allocation counts as live if it was not freed before the call returned. If the
+  // return was not seen, the allocation counts as live if it was not freed in the trace.
   InsideSums inside;
 };
 
@@ -77,9 +78,10 @@ struct GraphStep {
 // outermost call counts for total_ns and `inside`.
 struct GraphFunction {
   std::uint64_t address = 0;
-  std::string name;               // function name without an offset
-  std::uint64_t calls = 0;        // number of calls whose start is in the trace
-  std::uint64_t selected = 0;     // number of calls that match all filters, including those that --limit leaves out
+  std::string name;         // function name without an offset into its code
+  std::uint64_t calls = 0;  // number of calls whose start is in the trace
+  // Number of calls that match all filters, including calls that --limit hides.
+  std::uint64_t selected = 0;
   std::uint64_t cut_off = 0;      // number of calls whose start or end is not in the trace, so that their duration is
                                   // unknown
   std::uint64_t lost_events = 0;  // number of calls during which events were lost
@@ -93,10 +95,11 @@ struct GraphFunction {
 
 struct CallGraphResult {
   TraceSummary trace;
-  std::vector<TracedCall> calls;         // the shown calls
-  std::vector<GraphStep> steps;          // starts and ends of `calls`, in order
-  std::uint64_t calls_selected = 0;      // number of shown calls and of those that --limit leaves out
-  std::uint64_t calls_traced = 0;        // number of all calls in the trace
+  std::vector<TracedCall> calls;  // the shown calls
+  std::vector<GraphStep> steps;   // starts and ends of `calls`, in order
+  // Number of calls that match all filters, including calls that --limit hides.
+  std::uint64_t calls_selected = 0;
+  std::uint64_t calls_traced = 0;        // number of all recorded calls in the trace
   std::vector<GraphFunction> functions;  // unsorted
   // Memory allocated outside all traced calls; counts as live if it is live at the end of the trace.
   InsideSums outside;
@@ -112,8 +115,8 @@ struct CallGraphResult {
 };
 
 std::span<const Column<GraphFunction>> graph_function_columns();
-// Returns the rows in descending order of a column; names are in ascending order. Equal rows are sorted by total time,
-// then by name. The pointers point into `rows`.
+// Returns the rows sorted by a column: numbers in descending order, names in ascending order. Equal rows are sorted by
+// total time, then by name. The pointers point into `rows`.
 std::vector<const GraphFunction*> sorted_functions(const std::vector<GraphFunction>& rows,
                                                    const Column<GraphFunction>& by);
 
@@ -123,10 +126,10 @@ std::vector<const GraphFunction*> sorted_functions(const std::vector<GraphFuncti
 std::optional<int> returned_error(std::uint64_t value, unsigned word_bits);
 // Returns the error that a call returned. Uses the type of the function's result if the type is known.
 std::optional<int> returned_error(const TracedCall& call, unsigned word_bits);
-// True if the call returned an error, or if its result is marked as a failure.
+// True if the call returned an error, or if the function's type marks the result as a failure.
 bool has_failed(const TracedCall& call, unsigned word_bits);
-// Returns the result as its type requires. If the type is unknown, returns the error or the raw value of the register.
-// Empty if the result was not recorded.
+// Returns the result, formatted for the function's return type. If the type is unknown, returns the error or the raw
+// value of the register. Empty if the result was not recorded.
 std::optional<CallValue> known_result(const TracedCall& call, unsigned word_bits);
 
 }  // namespace kmt

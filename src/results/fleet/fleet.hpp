@@ -16,7 +16,7 @@
 namespace kmt {
 
 struct FleetKeyInfo {
-  std::string_view name;    // name of the key in --by
+  std::string_view name;    // name of the key in the option --by
   std::string_view header;  // of tables
   std::string_view sql;     // SQL expression that computes the value (a string) from a row of the table of sums
   std::string_view meaning;
@@ -25,26 +25,30 @@ std::span<const FleetKeyInfo> fleet_keys();
 
 // Summary of the traces that the options select.
 struct FleetSummary {
-  std::string selection;  // text of the selection; empty: all traces
+  std::string selection;  // text of the filters that select traces; empty: all traces
   std::uint64_t traces = 0;
   std::uint64_t hosts = 0;
   std::vector<std::string> kernels;
   std::uint64_t recorded_ns = 0;  // recorded time within the selected time, summed over all traces
-  // Number of events of whole traces, even if only a part of the time is selected; this applies to lost_events too.
+  // Number of events in the selected traces. A trace counts as a whole, even if only a part of its time is selected.
+  // This also applies to lost_events.
   std::uint64_t events = 0;
   std::uint64_t lost_events = 0;
-  std::uint64_t may_lack_frees = 0;  // number of traces in which memory that looks live at the end may have been freed
-  bool whole_events = true;          // false: only a part of the time of each trace is selected
-  std::uint32_t first_began = 0;     // seconds since 1970
+  // Number of traces whose live memory at the end may have been freed without an event.
+  std::uint64_t may_lack_frees = 0;
+  bool whole_events = true;       // false: only a part of the time of each trace is selected
+  std::uint32_t first_began = 0;  // seconds since 1970
   std::uint32_t last_began = 0;
 };
 
-// The sums of one group. In `sums`, the peaks, first and last times, cross-node frees and lifetimes stay empty.
+// The sums of one group. A fleet has no peaks, first and last times, cross-node frees or lifetimes, so these members of
+// `sums` are empty.
 struct FleetRow {
-  // One value for each key; empty for a sum over groups; an empty string: unknown or none.
+  // One value for each key. The values are empty in a sum over groups. An empty string means that the value is unknown
+  // or does not exist.
   std::vector<std::string> keys;
   std::string name;
-  std::optional<std::uint64_t> hosts;  // empty for a sum over groups, because these may share hosts
+  std::optional<std::uint64_t> hosts;  // number of hosts; empty for a sum over groups, because groups may share hosts
   std::optional<std::uint64_t> traces;
   GroupRow sums;
   std::uint64_t lifetime_ns = 0;  // sum of the lifetimes of all matched frees
@@ -74,8 +78,8 @@ struct FleetLeakRow {
   std::int64_t live_bytes = 0;
   std::optional<std::int64_t> reclaimable_bytes;  // reclaimable part of live_bytes; empty: unknown for this allocator
   std::int64_t unseen_bytes = 0;  // part of live_bytes that may have been freed through an untraced path
-  // Growth in bytes per second: the mean of the slopes of all traces of at least a second, weighted by their lengths.
-  // The slope of a trace is that of a least-squares line. Empty if there are no such traces.
+  // Growth in bytes per second: the mean of the slopes of all traces of at least one second, weighted by their lengths.
+  // The slope of a trace is that of its least-squares line. Empty if no trace is long enough.
   std::optional<double> growth;
   // Growth in bytes per second that excludes reclaimable memory and memory that may have been freed through an untraced
   // path.
@@ -106,7 +110,7 @@ struct FleetDiff {
   FleetSummary b;
   DiffBasis basis;
   std::vector<const FleetKeyInfo*> by;
-  std::vector<DiffTable> tables;  // the values of keys are strings
+  std::vector<DiffTable> tables;  // the keys of the rows are strings
 };
 
 struct FleetTraceRow {

@@ -17,21 +17,24 @@
 
 namespace kmt {
 
-// Memory that one process allocated from one cache with one stack, and the live bytes at each time step.
+// Memory that one process allocated from one cache with one stack. Contains the live bytes at each time step.
 struct GrowthGroup {
-  // "alloc_pipe_info+0x52"; the call site is first. If the stack is unknown, only the call site.
+  // Frames such as "alloc_pipe_info+0x52"; the call site is first. If the stack is unknown, this contains only the call
+  // site.
   std::vector<std::string> stack;
-  // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas". All kmalloc caches of one size have one name here.
-  // Before Linux 6.1, allocation events do not name caches: "objects of 256 B".
+  // "filp", "kmalloc-1k", "pages of order 2", "vmalloc areas". All kmalloc caches of one size share one name. Before
+  // Linux 6.1, allocation events do not name caches. The name is then "objects of 256 B".
   std::string cache;
-  std::string task;           // name of the process: "bash", or "[softirq]"
+  std::string task;           // name of the process, such as "bash"; for interrupts, "[softirq]" for example
   std::string thread;         // name of the thread; empty: unknown, or the name of the process
   std::uint32_t process = 0;  // process ID; 0: no process, or unknown
   std::string cgroup;         // empty: unknown
-  // True: not tested for growth, because the memory is not kernel memory or its frees are not traced.
+  // True: the group is not tested for growth, because it is not kernel memory or its frees are not traced.
   bool excluded = false;
-  std::uint64_t seen = 0;  // number of live objects seen: the sampled objects, or all objects in a recording
-  // Number of objects that were allocated in the observed time and live at its end; an estimate for samples.
+  // Number of live objects seen: sampled objects, or all objects if allocations were recorded.
+  std::uint64_t seen = 0;
+  // Number of objects that were allocated in the observed time and are live at its end. Estimated if allocations were
+  // sampled.
   double objects = 0;
   double bytes = 0;
   std::vector<double> live;  // live bytes at the end of each time step
@@ -40,14 +43,15 @@ struct GrowthGroup {
 struct GrowthSeen {
   double step_seconds = 0;
   std::size_t steps = 0;
-  std::uint64_t mean_bytes = 0;  // mean distance between samples in bytes; 0: all allocations were recorded
-  bool pages = false;            // true: pages allocated directly from the page allocator were observed too
+  // Mean distance between samples in bytes; 0: all allocations were recorded, without sampling.
+  std::uint64_t mean_bytes = 0;
+  bool pages = false;  // true: pages allocated directly from the page allocator were observed too
   std::vector<GrowthGroup> groups;
 
   double seconds() const { return step_seconds * static_cast<double>(steps); }
 };
 
-// Name of the last line of a balance sheet: memory that no kernel counter covers. In MemorySeries it is treated like a
+// Name of the last line of a balance sheet: memory that no kernel counter covers. MemorySeries treats this line like a
 // line of meminfo.
 inline constexpr std::string_view kUnaccounted = "unaccounted";
 
@@ -55,20 +59,21 @@ inline constexpr std::string_view kUnaccounted = "unaccounted";
 std::string kmalloc_name(std::uint64_t bytes);
 // Returns a name for a cache whose own name is unknown. The name contains the object size.
 std::string objects_name(std::uint64_t bytes);
-// Pages allocated directly from the page allocator have this prefix and the order instead of a cache name.
+// Prefix of the names of pages allocated directly from the page allocator. The order follows the prefix. These pages
+// have no cache name.
 inline constexpr std::string_view kPagesOfOrder = "pages of order ";
 std::string pages_name(std::uint64_t order);
 
-// Page tables of processes have this name instead of a cache name.
+// The name used for page tables of processes in place of a cache name.
 inline constexpr std::string_view kPageTables = "page tables";
 
-// The event filter with which the kernel restricts an exact recording to memory that may grow.
+// The event filter of an exact recording. The kernel then records only memory that may grow.
 struct Narrowing {
-  std::vector<std::string> caches;   // names of caches, for events of kmem_cache_alloc
-  std::vector<std::uint64_t> sizes;  // sizes given, for events of kmalloc
-  // Object sizes, for events of kmem_cache_alloc that have no cache names.
+  std::vector<std::string> caches;   // names of the recorded caches, for events of kmem_cache_alloc
+  std::vector<std::uint64_t> sizes;  // allocated sizes, for events of kmalloc
+  // Object sizes. Used for events of kmem_cache_alloc on kernels whose events have no cache names.
   std::vector<std::uint64_t> object_sizes;
-  std::vector<std::uint64_t> orders;  // orders of unmovable pages; user memory is movable
+  std::vector<std::uint64_t> orders;  // orders of the recorded unmovable pages; movable pages are mostly user memory
   bool pages = false;                 // true: record unmovable pages of all orders
 
   bool empty() const { return caches.empty() && sizes.empty() && object_sizes.empty() && orders.empty() && !pages; }
@@ -81,29 +86,30 @@ using MemoryCgroups = std::map<std::uint32_t, std::string>;
 
 struct InvestigationEvidence {
   double seconds = 0;                 // length of the observation in seconds
-  std::vector<MemorySeries> states;   // values of the kernel's counters over time; times are in ns
+  std::vector<MemorySeries> states;   // kernel counters over time; times are in ns
   std::optional<GrowthSeen> samples;  // samples of the whole observation
   std::optional<GrowthSeen> trace;    // recording of the last part of the observation
   Narrowing narrowing;                // event filter of the recording
-  double trace_begin_seconds = 0;     // start of the recording, since the start of the samples
+  double trace_begin_seconds = 0;     // start of the recording, in seconds since the start of the samples
   // Start and end of the set-up of the recording, in seconds since the counters were first read. In this time the
   // kernel allocates memory for the recording.
   double setup_begin_seconds = 0;
   double setup_end_seconds = 0;  // 0: unknown
-  // The processes that run at the end of the observation; empty: unknown. The value is true if the process started
-  // during the observation.
+  // The processes that run at the end of the observation. A value is true if the process started during the
+  // observation. The map is empty if the processes are unknown.
   std::optional<std::map<std::uint32_t, bool>> running;
   double threshold_bytes_per_s = 0;
-  bool copied = false;  // true: the kernel's counters are from copied files
+  bool copied = false;  // true: the kernel counters were read from copied files
   // Cgroups of the recorded processes; empty: memory is charged to version 2 cgroups, or unknown.
   std::optional<MemoryCgroups> memory_cgroups;
 };
 
-// A rise in the last part of a state whose rise over the whole time is not certain.
+// A rise of a state in the last part of the time. The state's growth over the whole time is not certain.
 struct LateRise {
-  double since_seconds = 0;  // approximate start, in seconds since the first value
+  double since_seconds = 0;  // approximate start of the rise, in seconds since the first value
   double bytes_per_s = 0;
-  bool sure = false;  // true: the rise is far steadier than chance explains; false: it is somewhat steadier
+  // True: the rise is much steadier than chance would explain. False: it is only somewhat steadier than chance.
+  bool sure = false;
 };
 
 // The growth of a state, which is a kernel counter over time: the size of a slab cache or a line of meminfo.
@@ -119,20 +125,21 @@ struct StateGrowth {
   std::vector<double> values;        // bytes, at equal time steps
   double step_seconds = 0;
   std::optional<LateRise> late;
-  bool rose_unfollowed = false;  // true: rose strongly after samples and recording had ended
-  // For the sum of all kmalloc caches of one size: name of the only cache that grows. Empty if several grow, or if this
-  // size has only one cache.
+  bool rose_unfollowed = false;  // true: the state rose strongly after samples and recording had ended
+  // For the sum of all kmalloc caches of one size: name of the only cache of this size that grows. Empty if several
+  // caches of this size grow, or if there is only one cache of this size.
   std::string kind;
 
-  bool above = false;                    // grows faster than the threshold, perhaps by chance
-  bool slow = false;                     // certainly grows, but slower than the threshold
-  bool is_recorders = false;             // the kernel has allocated this memory for the recording of `investigate`
-  bool is_slab_accounting = false;       // at least half of the rise may be accounting data of other caches' slabs
+  bool above = false;               // true: grows faster than the threshold, perhaps by chance
+  bool slow = false;                // true: certainly grows, but slower than the threshold
+  bool is_recorders = false;        // true: the kernel allocated this memory for the recording of `investigate`
+  bool is_slab_accounting = false;  // true: at least half of the rise may be accounting data of other caches' slabs
   std::vector<std::string> merged_with;  // names of other caches that SLUB has merged with this cache
-  std::size_t steps = 0;                 // number of steps, if it rises above the threshold only in steps
+  std::size_t steps = 0;                 // number of steps, if the state rises above the threshold only in steps
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
-  // Returns the mean rate from the first to the last value. If there are few values, it is the only rate.
+  // Returns the mean growth rate from the first to the last value. With few values, no trend can be computed, and this
+  // is the only known rate.
   double mean_bytes_per_s() const {
     return values.size() < 2 ? 0 : (last - first) / (static_cast<double>(values.size() - 1) * step_seconds);
   }
@@ -141,12 +148,12 @@ struct StateGrowth {
 
 enum class Certainty : std::uint8_t {
   sure,
-  likely,  // grows, but one of the sources does not confirm it
+  likely,  // grows, but one of the sources of data does not confirm the growth
   weak,    // the growth may be chance, or may end soon
 };
 std::string_view name_of(Certainty certainty);
 
-// The source of data on which a reason is based.
+// The source of data from which a reason is derived.
 enum class Ground : std::uint8_t {
   recording,  // live bytes of the finding over time, from the recording
   samples,    // live bytes of the finding over time, from samples
@@ -167,7 +174,8 @@ enum class ReasonKind : std::uint8_t {
   unknown_cache,
   too_slow_or_short,
   not_all_recorded,
-  holds_most,  // the growth of a cache is confirmed, and the finding is `percent` of the live memory seen in this cache
+  // The growth of a cache is confirmed. The finding is `percent` of the live memory seen in this cache.
+  holds_most,
   too_little_seen,
 };
 
@@ -178,7 +186,7 @@ struct Reason {
   double percent = 0;
 };
 
-// The reason why no kernel counter shows the growth of a cache.
+// The reason why no kernel counter confirms that a cache grows.
 enum class NoAccount : std::uint8_t {
   not_kept,
   not_copied,
@@ -193,7 +201,7 @@ struct FindingSite {
   std::string cache;
   double objects = 0;
   double bytes = 0;
-  bool estimated = false;  // estimated from samples, because the cache was not recorded
+  bool estimated = false;  // the growth is estimated from samples, because the cache was not recorded
 };
 
 struct FindingProcess {
@@ -210,8 +218,9 @@ struct FindingCache {
   std::string name;
   // StateGrowth::name of the kernel counter that includes the cache; may be empty.
   std::string account;
-  double bytes_per_s = 0;  // growth of the finding's objects in this cache
-  // Growth of the whole cache in slabinfo; if slabinfo was rarely read, computed from its first and last value.
+  double bytes_per_s = 0;  // growth of the finding's objects in this cache, in bytes per second
+  // Growth of the whole cache in slabinfo, in bytes per second. If slabinfo was rarely read, it is computed from the
+  // first and last value only.
   std::optional<double> kernel_bytes_per_s;
   std::optional<NoAccount> no_account;  // reason why kernel_bytes_per_s is unknown
   // For a kmalloc size, the only cache of this size that rises in slabinfo; may be empty.
@@ -223,48 +232,51 @@ struct FindingCache {
 
 struct GrowthFinding {
   Certainty certainty = Certainty::weak;
-  std::string function;   // innermost function that nine tenths of the finding's bytes pass through
+  std::string function;   // innermost function that at least nine tenths of the finding's bytes have in their stacks
   std::string entry;      // kernel entry: "__x64_sys_pipe2"
   std::string call_site;  // the call site that represents the finding
   std::string task;
-  bool exact = false;  // true: rates are from the recording; false: from samples
+  bool exact = false;  // true: the rates are from the recording; false: the rates are from samples
   Trend trend;
   double bytes = 0;  // bytes allocated within `seconds` and still live at the end
   double objects = 0;
   double seconds = 0;
-  std::vector<FindingSite> sites;         // largest first
-  std::vector<FindingProcess> processes;  // largest first; only the largest
-  std::size_t process_count = 0;          // number of all processes that allocated this memory
-  std::size_t ended_processes = 0;        // number of these that have ended; 0 if this is unknown
-  std::vector<FindingCache> caches;       // largest first
-  std::vector<Reason> reasons;            // reasons for and against the finding
-  std::vector<double> series;             // live bytes
+  std::vector<FindingSite> sites;  // largest first
+  // The processes with the most memory, largest first; not always all processes.
+  std::vector<FindingProcess> processes;
+  std::size_t process_count = 0;     // number of all processes that allocated this memory
+  std::size_t ended_processes = 0;   // number of these that have ended; 0 if this is unknown
+  std::vector<FindingCache> caches;  // largest first
+  std::vector<Reason> reasons;       // reasons for and against the finding
+  std::vector<double> series;        // live bytes
   double step_seconds = 0;
-  // If set, the rate is that of the kernel's counters since this time, without a confidence interval.
+  // Set if the rate is from kernel counters. It is the time since which they rise; the rate has no confidence interval.
   std::optional<double> since_seconds;
-  // Estimated growth in caches that were not recorded. It is not part of the recorded growth.
+  // Estimated growth in caches that were not recorded, in bytes per second. The recorded growth does not include it.
   double unrecorded_bytes_per_s = 0;
 
   bool has(ReasonKind kind) const;
   bool all_processes_ended() const { return process_count > 0 && ended_processes == process_count; }
-  // True if no single process stands for the finding: all have ended, or none has half of the memory.
+  // True if no single process explains the finding: all have ended, or none has half of the memory.
   bool is_of_many_processes() const;
 };
 
 struct Judgement {
-  std::vector<GrowthFinding> findings;  // most certain first; among equals, fastest first
-  std::vector<StateGrowth> states;      // largest growth first
-  double threshold_bytes_per_s = 0;     // slower growth is not reported
+  // Most certain findings first; equally certain findings are sorted by rate, fastest first.
+  std::vector<GrowthFinding> findings;
+  std::vector<StateGrowth> states;   // largest growth first
+  double threshold_bytes_per_s = 0;  // threshold in bytes per second; slower growth is not reported
   // number of clusters tested for growth; a cluster has one task name and one kernel entry
   std::size_t judged = 0;
-  std::size_t followed = 0;       // number of kernel counters with enough values for a trend
+  std::size_t followed = 0;       // number of kernel counters with enough values to compute a trend
   double excluded_bytes = 0;      // live bytes of groups that were not tested for growth
-  bool saw_allocations = false;   // true: samples or a recording covered enough time
+  bool saw_allocations = false;   // true: samples or a recording covered enough of the time
   double seen_seconds = 0;        // length of the samples or of the recording, whichever is longer; 0: neither exists
   double seen_until_seconds = 0;  // end of these samples or this recording, since the start of the observation
   double covered_seconds = 0;     // time covered by samples or the recording, without the gap between them
   bool sampled = false;           // true: allocations were sampled
-  // Growth in bytes per second that is nearly always found in the observed time; slower growth may be missed.
+  // Growth in bytes per second that `investigate` nearly always finds within the observed time. It may miss slower
+  // growth.
   double visible_bytes_per_s = 0;
   bool saw_caches = false;  // true: slabinfo was read often enough for trends
 
@@ -280,7 +292,7 @@ std::string_view id_of(GrowthVerdict verdict);
 // Returns "sigqueue (merged with inotify_inode_mark, dnotify_mark)". Long lists are shortened.
 std::string with_merged(const std::string& name, const std::vector<std::string>& merged_with);
 
-// The reason for the verdict cannot_tell.
+// The reason why the verdict is cannot_tell.
 enum class Unclear : std::uint8_t {
   order,            // it is uncertain which of the copied files is older
   short_trace,      // the counters were read too rarely, and the trace is shorter than `least_seconds`
@@ -291,9 +303,9 @@ enum class Unclear : std::uint8_t {
   short_watch,      // the observation was shorter than `least_seconds`
   unconfirmed,      // something may grow, but the counters were read too rarely to confirm it
   rarely_read,      // the counters were read too rarely, for example on a busy machine
-  late_rise,        // Conclusion::state rises in the last part of the time
-  rise_unfollowed,  // Conclusion::state rose after samples and recording had ended
-  rise_by_account,  // Conclusion::state never falls, and allocations were not observed
+  late_rise,        // the state Conclusion::state rises in the last part of the time
+  rise_unfollowed,  // the state Conclusion::state rose after samples and recording had ended
+  rise_by_account,  // the state Conclusion::state never falls, and allocations were not observed
   cut_short,
   only_sums,     // neither allocations nor slab caches could be read
   half_covered,  // less than half of the time was observed
@@ -302,8 +314,9 @@ enum class Unclear : std::uint8_t {
 
 // The part of the time that samples, the recording or the counters cover.
 struct Coverage {
-  double asked_seconds = 0;     // the whole time: the requested time, or the time between the copied files
-  double covered_seconds = 0;   // time in which allocations were observed or, without samples, the counters were read
+  double asked_seconds = 0;  // the whole time in seconds: the requested time, or the time between the copied files
+  // Seconds in which allocations were observed or, without samples, the counters were read.
+  double covered_seconds = 0;
   bool by_allocations = false;  // true: allocations were observed; false: only the kernel's counters were read
 
   double share() const { return asked_seconds > 0 ? covered_seconds / asked_seconds : 1; }
@@ -323,15 +336,15 @@ struct Conclusion {
   std::optional<std::size_t> unsure;
   // If the verdict is no_growth: index of the first finding whose memory is freed as fast as it is allocated.
   std::optional<std::size_t> steady;
-  // The state that decides the verdict if no finding is sure; it may grow more slowly than the threshold.
+  // The state that decides the verdict if no finding is sure. Its growth may be below the threshold.
   State state;
   State stepped;                    // if the verdict is no_growth: a state that rose only in steps
-  bool followed_briefly = false;    // allocations were observed only for a part of the time
-  State stacks;                     // the state KernelStack, if it grows with the tasks of a finding
+  bool followed_briefly = false;    // true: allocations were observed only for a part of the time
+  State stacks;                     // the state KernelStack, if it grows because the number of tasks in a finding grows
   State unexplained;                // a state whose growth exceeds the growth of all sure findings
   std::vector<std::size_t> others;  // states with confirmed growth that findings explain by less than half
-  State late_other;                 // a state with unexplained growth in the last part of the time
-  // States with the largest rise; only set if it is unknown whether the rise continues.
+  State late_other;                 // a state whose growth in the last part of the time is not explained by findings
+  // States with the largest rise. Only set if it is unknown whether these states continue to rise.
   std::vector<std::size_t> rose_most;
 };
 
@@ -347,25 +360,25 @@ struct InvestigationPlan {
   bool samples = false;
   bool trace = false;
   bool trace_stacks = false;
-  bool calls = false;               // `kmemtrace graph` can record calls of kernel functions
+  bool calls = false;               // true: `kmemtrace graph` can record calls of kernel functions
   std::vector<std::string> states;  // files of /proc that can be read
   double state_interval = 0;        // seconds
-  double most_cpu_seconds = 0;      // CPU budget in seconds; samples and the recording end before they exceed it
+  double most_cpu_seconds = 0;      // CPU budget in seconds; sampling and recording end before they exceed the budget
   double least_cpu_seconds = 0;     // minimum cost
-  double cpu_share = 0;             // requested limit, as a share of the CPU time of all `cpus`
+  double cpu_share = 0;             // requested limit of the CPU budget, as a share of the CPU time of all `cpus`
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
   std::vector<UnseenSource> unseen;
 };
 
 struct InvestigationCost {
-  double cpu_seconds = 0;  // CPU time of the kmemtrace process
-  // CPU time in seconds that tracing takes in the kernel. It is measured at intervals, or estimated from the number of
-  // events.
+  double cpu_seconds = 0;  // CPU time of the kmemtrace process, in seconds
+  // CPU time in seconds that the kernel spends on tracing. The time is measured at intervals, or estimated from the
+  // number of events.
   double kernel_cpu_seconds = 0;
   bool is_measured = false;
   double most_cpu_seconds = 0;  // CPU budget
-  double cpu_share = 0;         // requested limit, as a share of the CPU time of all `cpus`
+  double cpu_share = 0;         // requested limit of the CPU time, as a share of the CPU time of all `cpus`
   unsigned cpus = 1;
 };
 
@@ -374,7 +387,7 @@ struct InvestigationFile {
   std::string what;
 };
 
-// Files given as options, repeated in the suggested commands. Empty: not given.
+// File names that the user gave as options. The suggested commands repeat these options. Empty: option not given.
 struct CopiedFiles {
   std::string before;
   std::string after;
@@ -387,28 +400,28 @@ struct InvestigationResult {
   std::string host;                 // empty: unknown
   std::uint64_t start_unix_ns = 0;  // 0: unknown
   double seconds = 0;
-  double requested_seconds = 0;  // 0: unknown, or the result is from copied files
+  double requested_seconds = 0;  // requested length of the observation; 0: unknown, or the result is from copied files
   bool watched = false;          // true: `investigate` has observed the machine; false: the result is from copied files
-  bool complete = true;          // false: interrupted by Ctrl+C
+  bool complete = true;          // false: the user stopped the investigation with Ctrl+C
   std::string cut_short;         // reason why `complete` is false
   Judgement judgement;
   Conclusion conclusion;
   std::optional<SnapshotDiff> diff;
-  std::vector<HealthCheck> health;  // of the last snapshot; empty: there is none
+  std::vector<HealthCheck> health;  // checks of the last snapshot; empty: there is no snapshot
   Narrowing narrowing;
-  double trace_seconds = 0;  // 0: nothing was recorded
+  double trace_seconds = 0;  // length of the recording in seconds; 0: nothing was recorded
   std::uint64_t lost_events = 0;
   std::uint64_t trace_events = 0;   // number of events that the trace contains
-  std::size_t timeless_states = 0;  // number of copied readings without a time, which cannot show growth
-  bool unsure_order = false;        // the copied files may be in the wrong order
+  std::size_t timeless_states = 0;  // number of copied readings without a time; they cannot show growth
+  bool unsure_order = false;        // true: the copied files may be in the wrong order
   std::vector<UnseenSource> unseen;
   std::optional<InvestigationCost> cost;  // empty if the result is from copied files
   std::vector<InvestigationFile> files;   // files with the data of the investigation
   std::string folder;                     // folder that contains `files`; empty: no files are kept
   CopiedFiles copies;                     // files given with --from
-  bool no_calls = false;                  // calls of kernel functions cannot be recorded on this machine
+  bool no_calls = false;                  // true: calls of kernel functions cannot be recorded on this machine
   bool by_root = true;                    // true: root runs the suggested commands; false: they need sudo
-  // True: samples, recordings and slabinfo are permitted; false: another user may see more.
+  // True: the user may sample, record and read slabinfo. False: another user, such as root, may see more.
   bool all_permitted = true;
   std::vector<std::string> next;  // suggested commands
 };

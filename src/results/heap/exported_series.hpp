@@ -11,7 +11,7 @@
 namespace kmt {
 
 struct ExportedRow {
-  std::string name;          // "other" is the sum of all names without a separate row
+  std::string name;          // "other" is the sum of all names without a row of their own
   std::uint64_t events = 0;  // number of allocations since the row was created
   std::uint64_t bytes = 0;   // bytes allocated since the row was created
   double live_bytes = 0;     // estimated live bytes of allocations since the start of the observation

@@ -22,7 +22,8 @@ constexpr std::array<HeapKeyInfo, 9> kHeapProfileKeys = {{{HeapKey::call_site, "
 }  // namespace
 
 std::uint64_t rounded(double estimate) {
-  constexpr double kMost = 9.2e18;  // nearly 2^63, for any unit; a file may contain larger numbers
+  // Limit for counts and bytes, nearly 2^63. A damaged file may contain larger numbers.
+  constexpr double kMost = 9.2e18;
   return static_cast<std::uint64_t>(std::llround(std::clamp(estimate, 0.0, kMost)));
 }
 

@@ -14,14 +14,14 @@ namespace kmt {
 
 struct Estimate {
   double value = 0;  // unbiased
-  double low = 0;    // in 95 % of all profiles, the true value is between `low` and `high`
+  double low = 0;    // confidence interval: in 95 % of all profiles, the true value is between `low` and `high`
   double high = 0;
 };
 
 // Rounds an estimated count or number of bytes to an integer below 2^63.
 std::uint64_t rounded(double estimate);
 
-// Returns the losses between two readings of the counters.
+// Returns the losses that occurred between two readings of the counters.
 HeapLosses difference(const HeapLosses& from, HeapLosses to);
 
 struct HeapFigures {
@@ -29,7 +29,7 @@ struct HeapFigures {
   std::uint64_t live_samples = 0;
   Estimate objects;  // allocated objects
   Estimate bytes;
-  Estimate requested;  // requested bytes of these objects
+  Estimate requested;  // requested bytes of the estimated objects
   Estimate live_objects;
   Estimate live_bytes;
 };
@@ -39,8 +39,8 @@ enum class HeapKey : std::uint8_t { call_site, caller, stack, process, cache, cg
 
 struct HeapKeyInfo {
   HeapKey key;
-  std::string_view name;    // name for --by
-  std::string_view header;  // header of the column
+  std::string_view name;    // name of the key in the option --by
+  std::string_view header;  // header of the key's column in tables
 };
 std::span<const HeapKeyInfo> heap_keys();
 const HeapKeyInfo& info_of(HeapKey key);
@@ -49,16 +49,16 @@ struct HeapRow {
   std::vector<std::string> keys;     // values in the order of HeapProfileResult::by; for a stack, the innermost frame
   std::vector<std::uint64_t> stack;  // set if one of the keys is the stack; innermost frame first
   bool pages = false;
-  bool slab_pages = false;  // pages of slabs; the objects in them have samples of their own
-  bool user_pages = false;  // pages of user memory and of the page cache, by their stacks
+  bool slab_pages = false;  // true: pages of slabs; the objects in them are sampled separately
+  bool user_pages = false;  // true: according to their stacks, pages of user memory or of the page cache
   HeapFigures figures;
 };
 
-// The most detailed rows, for output formats that group rows themselves.
+// The most detailed rows. Output formats that group rows themselves use these rows.
 struct HeapStackRow {
   std::vector<std::uint64_t> stack;  // innermost first
   std::string cache;
-  std::string task;  // name of the process, such as "bash", or "[softirq]"
+  std::string task;  // name of the process, such as "bash"; for interrupts, "[softirq]" for example
   std::uint32_t process = 0;
   std::string cgroup;
   bool pages = false;

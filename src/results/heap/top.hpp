@@ -13,12 +13,12 @@
 
 namespace kmt {
 
-// The kind of rows.
+// The kind of object that each row describes.
 enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders, modules };
 
 struct TopViewInfo {
   TopView view;
-  std::string_view name;  // name of the view in --view
+  std::string_view name;  // name of the view in the option --view
   std::string_view header;
   std::string_view title;
 };
@@ -28,7 +28,7 @@ const TopViewInfo& info_of(TopView view);
 struct TopRow {
   std::string name;
   std::uint32_t process = 0;         // only in rows of processes; 0: an interrupt, or a merged row
-  std::vector<std::string> threads;  // only in rows of processes: the different names of its threads now, sorted
+  std::vector<std::string> threads;  // only in rows of processes: current names of its threads, each once, sorted
   // Counts in the last interval (`_now`) and since the start. The counts are exact, except in rows of stacks, which are
   // estimated from samples.
   std::uint64_t events_now = 0;
@@ -48,7 +48,7 @@ struct TopTotals {
 };
 
 struct TopResult {
-  std::string selection;  // empty: the whole machine
+  std::string selection;  // text of the selected tasks or cgroup; empty: the whole machine
   TopView view = TopView::call_sites;
   std::uint64_t elapsed_ns = 0;
   std::uint64_t interval_ns = 0;
@@ -66,7 +66,7 @@ struct TopResult {
 enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed };
 struct TopColumnInfo {
   TopColumn column;
-  std::string_view name;  // name of the column in --sort
+  std::string_view name;  // name of the column in the option --sort
   std::string_view header;
   std::string_view meaning;
 };

@@ -15,7 +15,8 @@ namespace kmt {
 struct AllocationSlice {
   std::uint32_t number = 0;  // number of the allocation; 1 is the first allocation of the trace
   std::uint32_t track = 0;   // index into AllocationSlices::tracks
-  // Lane of the slice in its track; slices in a lane do not overlap. Empty: not freed, or no lane had room.
+  // Lane of the slice within its track. Slices in a lane do not overlap. Empty if the allocation was not freed, or if
+  // every lane was occupied.
   std::optional<unsigned> lane;
   Allocator allocator = Allocator::slab;
   std::uint64_t address = 0;  // start address; for pages, the first page frame number
@@ -27,11 +28,11 @@ struct AllocationSlice {
   std::vector<std::uint64_t> user_stack;  // frames in user space, as indices into UserCode::frames
   std::string cache;                      // empty: unknown
   unsigned cpu = 0;
-  unsigned order = 0;  // only for pages
+  unsigned order = 0;  // order of the block; only for pages
 
   struct End {
     std::uint64_t time_ns = 0;
-    bool freed = true;  // false: the address was allocated again while the object looked live
+    bool freed = true;  // false: no free was seen, but the address was allocated again
     unsigned cpu = 0;
     std::uint64_t call_site = 0;
     std::string task;  // the task that freed it
@@ -52,11 +53,12 @@ struct AllocationSlices {
   std::vector<AllocationTrack> tracks;
   std::vector<AllocationSlice> slices;  // sorted by the time of allocation
   std::uint64_t allocations = 0;        // number of all allocations; `slices` contains only the largest
-  // Number of slices with a lane; slices with the largest product of bytes and lifetime get one first.
+  // Number of slices that have a lane. Lanes are assigned first to the slices with the largest product of bytes and
+  // lifetime.
   std::uint64_t with_lane = 0;
   // Number of freed slices without a lane, because too many other slices overlap them.
   std::uint64_t without_room = 0;
-  bool complete = true;  // false: reading was interrupted
+  bool complete = true;  // false: reading was interrupted, so the slices are incomplete
 };
 
 }  // namespace kmt

@@ -5,7 +5,7 @@ namespace kmt {
 
 AffectedNumbers affected_by(Imperfection kind) {
   switch (kind) {
-    // Report tables have a column for failures, so these affect no number.
+    // Report tables have a column for failed allocations, so failures do not make any number wrong.
     case Imperfection::failed_allocation: return AffectedNumbers::nothing;
     case Imperfection::no_frees_recorded:
     case Imperfection::freed_by_another_family:

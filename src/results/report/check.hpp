@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// The reported numbers that an imperfection makes wrong or uncertain, the most important numbers first.
+// The kinds of reported numbers that an imperfection makes wrong or uncertain. The most important kinds are first.
 enum class AffectedNumbers : std::uint8_t { totals, live, lifetimes, times, groups, nothing };
 inline constexpr std::array<std::string_view, 6> kAffectedNumberIds = {"totals", "live",   "lifetimes",
                                                                        "times",  "groups", "nothing"};
@@ -21,11 +21,11 @@ struct CheckResult {
   TraceSummary trace;
   // Findings of the reader and of the check, with CPU, file offset and time if known.
   Findings findings;
-  ExplainedAnomalies explained;           // number of those `findings` that have a known cause
-  LiveCount live;                         // live allocations at the end, without pages
-  LiveCount maybe_freed;                  // the part of them that the kernel may have freed without an event
-  std::vector<AffectedNumbers> affected;  // the most important numbers first
-  bool sound = true;                      // true if `affected` is empty
+  ExplainedAnomalies explained;           // counts of those `findings` that have a known cause
+  LiveCount live;                         // live allocations at the end of the trace, without pages
+  LiveCount maybe_freed;                  // those live allocations that the kernel may have freed without an event
+  std::vector<AffectedNumbers> affected;  // kinds of numbers that are wrong or uncertain, the most important first
+  bool sound = true;                      // true if no reported number is wrong or uncertain
 };
 
 }  // namespace kmt

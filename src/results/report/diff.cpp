@@ -11,7 +11,7 @@ namespace {
 
 using GroupColumn = Column<GroupRow>;
 
-// True if the column describes one point in time instead of counting events.
+// True if the column has a value at one point in time, such as a peak or live bytes. Other columns count events.
 bool is_level(const GroupColumn& column) {
   return column.key == "live" || column.key == "live-bytes" || column.key == "peak";
 }
@@ -27,14 +27,14 @@ std::optional<double> value_of(const std::optional<GroupRow>& row, const GroupCo
   return std::nullopt;
 }
 
-// Returns the share of lifetimes above the percentile in this column.
+// Returns the share of lifetimes above the percentile in this column, such as 0.01 for the 99th percentile.
 double tail_of(const GroupColumn& column) {
   if (column.key == "p50-life") return 0.5;
   if (column.key == "p90-life") return 0.1;
   return column.key == "p99-life" ? 0.01 : 1;
 }
 
-// Returns the number of events on which a value is based.
+// Returns the number of events from which a column's value is computed.
 double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   if (!row) return 0;
   if (column.unit == Unit::duration) return static_cast<double>(row->lifetimes.count()) * tail_of(column);
@@ -47,9 +47,9 @@ double evidence(const std::optional<GroupRow>& row, const GroupColumn& column) {
   return static_cast<double>(row->allocations);
 }
 
-// Returns the standard deviation of b - a. Assumes that both traces count one random process: n events of equal value
-// in an exposure e (a time, or a number of other events). For a rate r, the variance is r/e. If the exposure is also a
-// count, r²/e is added.
+// Returns the standard deviation of b - a, assuming that both traces count the same random process. A trace has n
+// events of equal value in an exposure e: a time, or a number of other events. For a rate r, the variance is r/e. If
+// the exposure is also a count, r²/e is added.
 double deviation_of_counts(double value, double n, double ea, double eb, bool exposure_is_count) {
   if (n == 0) return 0;
   const double rate = n / (ea + eb);
@@ -71,7 +71,7 @@ bool beyond_noise(const DiffRow& row, const GroupColumn& column, const Change& c
   if (is_ratio(column)) {
     if (std::min(na, nb) < static_cast<double>(noise.least_count)) return false;
     if (column.key == "mean-life") return difference > Noise::kDeviations * std::sqrt(a * a / na + b * b / nb);
-    constexpr double kBucket = 0.25;  // relative precision of percentiles
+    constexpr double kBucket = 0.25;  // relative precision of percentiles, because histogram buckets have this width
     return column.unit != Unit::duration || difference > kBucket * std::max(a, b);
   }
   if (std::max(na, nb) < static_cast<double>(noise.least_count)) return false;

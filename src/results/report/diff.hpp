@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Counts are divided by this, so that traces of different length can be compared.
+// The unit by which counts are divided. Division makes traces of different length comparable.
 enum class DiffPer : std::uint8_t { trace, second, event };
 struct DiffBasis {
   DiffPer per = DiffPer::trace;
@@ -24,9 +24,9 @@ struct DiffBasis {
   std::string why;  // reason why this divisor is used: "one lasts longer than the other"
 };
 
-// A group in both traces; groups are matched by name. If only one trace has the group, the values of the other trace
-// are 0. The values of a trace are unknown if it has no allocations of the allocator. Bytes and cross-node frees are
-// unknown if no group of the trace has them.
+// A pair of groups with the same name, one in each trace. If only one trace has the group, the values of the other
+// trace are 0. The values of a trace are unknown if it has no allocations of the allocator. Bytes and cross-node frees
+// are unknown if no group of the trace has them.
 struct DiffRow {
   std::vector<KeyValue> keys;  // empty if the row is a sum
   std::string name;
@@ -56,12 +56,13 @@ struct DiffResult {
   std::vector<DiffTable> tables;
 };
 
-// Limits of noise. Counts of independent events vary by their square root, but kernel events occur in bursts and vary
-// more. A change within the limits is not reported. A change above the limits may still be chance.
+// Limits below which a change counts as noise and is not reported. Counts of independent events vary by their square
+// root, but kernel events occur in bursts and vary more. A change above the limits may still be chance.
 struct Noise {
   static constexpr double kDeviations = 3;
-  double percent = 5;  // smaller changes are noise; for columns in percent, this is in percentage points
-  // A value must be based on at least this many events: in one trace or, for means and shares, in both.
+  double percent = 5;  // smaller changes count as noise; in columns that show percent, the unit is percentage points
+  // A change is only reported if the value is based on at least this many events. One trace must have them or, for
+  // means and shares, both traces.
   std::uint64_t least_count = 10;
 };
 
@@ -80,17 +81,17 @@ struct Change {
 
 // Returns the columns of group_columns() that can be compared.
 std::vector<const Column<GroupRow>*> diff_columns();
-// True if the column counts events, so that its values grow with the length of a trace. Live memory, means and shares
-// do not.
+// True if the column counts events, so that its values are larger in a longer trace. Live memory, means and shares do
+// not depend on the length in this way.
 bool grows_with_time(const Column<GroupRow>& column);
-// True if smaller values are better: bytes, waste, failures, and frees on other CPUs or nodes. For other columns, no
-// direction is better.
+// True if smaller values are better: bytes, waste, failures, and frees on other CPUs or nodes. In other columns,
+// neither direction is better.
 bool less_is_better(const Column<GroupRow>& column);
 
 Change change_of(const DiffRow& row, const Column<GroupRow>& column, const DiffBasis& basis, const Noise& noise);
 
-// The rows of a table, separated by how a column changes. Changed rows are sorted by the size of the change, largest
-// first.
+// The rows of a table, grouped by how their values in one column change. Changed rows are sorted by the size of the
+// change, largest first.
 struct DiffOrder {
   std::vector<const DiffRow*> changed;
   std::vector<const DiffRow*> unchanged;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All events, one by one, each with its effect on memory. For exports that need events instead of sums.
+// All events of a trace, one by one, each with its effect on memory. Used by exports that need single events instead of
+// sums.
 #pragma once
 
 #include <array>
@@ -14,21 +15,21 @@
 
 namespace kmt {
 
-// The effect of one event.
+// The effect of one event on live memory.
 enum class Outcome : std::uint8_t {
   unseen,  // the event is outside the time window
   other,   // the event neither allocates nor frees
   failed,  // a failed allocation
   began,   // an allocation
-  // An allocation with contradictory times: the previous object at this address seems to be freed before it was
-  // allocated.
+  // An allocation with contradictory times: the trace shows a free of the previous object at this address before that
+  // object was allocated.
   began_after_early_free,
   duplicate_event,  // a second event for the same allocation, which replaces the first event
   freed,            // a free of an allocation in the trace
   freed_null,
   freed_nothing,  // ZERO_SIZE_PTR
   allocated_before_trace,
-  double_or_untraced,  // a second free without an allocation in between
+  double_or_untraced,  // a second free of an address without an allocation in between
   impossible_order,
 };
 
@@ -37,16 +38,16 @@ constexpr bool begins(Outcome outcome) {
   return outcome == Outcome::began || outcome == Outcome::began_after_early_free || outcome == Outcome::duplicate_event;
 }
 
-// A live allocation, or the part of it, that an event has freed or replaced.
+// A live allocation, or a part of it, that an event has freed or replaced.
 struct EndedPart {
   std::uint32_t allocation = 0;  // number of the allocation
   std::uint64_t began_ns = 0;
-  std::optional<std::uint64_t> bytes;  // bytes of the freed pages; empty: all bytes of the allocation
+  std::optional<std::uint64_t> bytes;  // bytes of the freed pages; empty: the whole allocation was freed
   std::uint16_t began_cpu = 0;
   bool whole = true;  // true: the allocation ends; for pages, the first page was freed
 };
 
-// One event. The pointer and the views are valid until the next event.
+// One event. The pointer and the string views are valid until the next event.
 struct StreamedEvent {
   const Event* event = nullptr;
   Outcome outcome = Outcome::other;
@@ -55,16 +56,16 @@ struct StreamedEvent {
   std::string_view task;     // name of the task with the ID Event::tid at that time
   std::string_view context;  // "task", "softirq", "hardirq", "nmi"
   std::string_view cache;    // cache of a slab object; empty: unknown
-  // Allocations that a free ends, or that looked live at the address that is allocated again.
+  // The allocations that this event ends. It frees them, or allocates an address at which they looked live.
   std::span<const EndedPart> ended;
 };
 
 struct StreamEnd {
-  std::uint64_t first_ns = 0;  // time of the first event that was passed on
+  std::uint64_t first_ns = 0;  // time of the first event that was passed to the receiver
   std::uint64_t begin_ns = 0;  // start of the recording, as far as known
   std::uint64_t end_ns = 0;
   std::uint64_t events = 0;
-  bool complete = true;                         // false: reading was interrupted
+  bool complete = true;                         // false: reading was interrupted, so events are missing
   bool may_lack_frees = false;                  // true: any memory that looks live at the end may have been freed
   std::array<bool, kAllocators> lacks_frees{};  // index: Allocator; true: the trace contains no frees of this allocator
   std::vector<MemorySeries> memory;

@@ -78,20 +78,20 @@ constexpr std::array<LeakVerdictText, 9> kVerdicts = {
      {"uncertain", "the group grows above the threshold, but the growing memory may already be freed"},
      {"certain", "the group grows above the threshold, even if only certainly live memory counts"}}};
 
-// True if a part of the recording is missing. Lost events alone do not count: a trace in which nothing grows despite a
-// few lost frees has no growth.
+// True if a part of the recording is missing. Lost events alone do not count: a few lost frees can only add apparent
+// growth, so a trace without growth remains valid.
 bool lacks_part(const LeaksResult& result) {
   return std::ranges::any_of(result.incomplete, [](Imperfection kind) {
     return kind != Imperfection::lost_events && kind != Imperfection::unknown_loss;
   });
 }
 
-// True if the judged time is less than half of the time that the file has.
+// True if less than half of the recorded time in the file was judged.
 bool is_mostly_after_cut(const LeaksResult& result) {
   return result.cut_at_ns && 2 * (result.axis.end_ns - result.axis.start_ns) < result.trace.whole_ns;
 }
 
-// True if memory grows whose frees may be missing in the trace.
+// True if memory grows and its frees may be missing in the trace.
 bool growth_may_be_missing_events(const LeaksResult& result) {
   return std::ranges::any_of(result.tables, [](const LeakTable& table) {
     return std::ranges::any_of(table.rows, [](const LeakRow& row) {
@@ -133,7 +133,8 @@ bool LeaksResult::found() const {
 
 LeaksUnclear LeaksResult::unclear() const {
   if (found()) return LeaksUnclear::none;
-  const bool is_whole = trace.recorded_ns >= trace.whole_ns;  // else events may have been lost outside --time
+  // Without this check, the events may have been lost outside --time.
+  const bool is_whole = trace.recorded_ns >= trace.whole_ns;
   if (is_whole && trace.lost_events > events) return LeaksUnclear::mostly_lost;
   if (trace.events == 0) return LeaksUnclear::no_events;
   if (lacks_stacks(by, trace)) return LeaksUnclear::no_stacks;

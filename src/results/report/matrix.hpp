@@ -16,8 +16,8 @@ struct Column;
 
 struct MatrixRow {
   std::vector<KeyValue> keys;          // values of all keys of the report except the last one
-  std::vector<std::uint64_t> amounts;  // one amount for each column of the matrix
-  std::uint64_t others = 0;            // sum of the amounts without a column
+  std::vector<std::uint64_t> amounts;  // amounts of the row, one for each column of the matrix
+  std::uint64_t others = 0;            // sum of the amounts that belong to no column of the matrix
   std::uint64_t total = 0;
 };
 
@@ -25,15 +25,15 @@ struct Matrix {
   static constexpr std::size_t kMostColumns = 12;
 
   Allocator allocator = Allocator::slab;
-  const Column<GroupRow>* amount = nullptr;  // the amount that the cells contain, such as bytes allocated
-  // Values of the last key that have the largest totals, largest first; at most kMostColumns.
+  const Column<GroupRow>* amount = nullptr;  // the amount in the cells, such as bytes allocated
+  // The values of the last key that became columns, largest total first; at most kMostColumns.
   std::vector<KeyValue> columns;
   std::size_t other_columns = 0;  // number of values of the last key that have no column
   std::vector<MatrixRow> rows;    // rows, largest total first
-  MatrixRow total;                // sums of all rows; has no keys
+  MatrixRow total;                // sums of all rows, without keys
 };
 
-// Returns the sums of the rows from number `first` on, without keys.
+// Returns the sums of all rows from index `first` on, without keys.
 MatrixRow sum_of_rows(const Matrix& matrix, std::size_t first);
 
 }  // namespace kmt
