@@ -24,8 +24,8 @@ struct ClockScale {
   }
 };
 
-// True if a trace clock counts nanoseconds (kernel/trace/trace.c, trace_clocks[]). The clocks of the architectures
-// count cycles.
+// True if a trace clock counts nanoseconds (trace_clocks[] in kernel/trace/trace.c). Clocks of an architecture, such as
+// x86-tsc, count cycles instead.
 inline bool ticks_are_ns(std::string_view clock) {
   return clock != "counter" && clock != "uptime" && clock != "x86-tsc" && clock != "ppc-tb";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The event type for all trace formats: a plain struct in one cache line. Fields that do not exist for a kind of event
-// are zero.
+// The event type that all trace formats share: a plain struct in one cache line. Fields that a kind of event does not
+// have are zero.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ enum class EventKind : std::uint8_t {
   cache_alloc,  // kmem_cache_alloc, kmem_cache_alloc_node
   cache_free,
   page_alloc,
-  page_free,          // mm_page_free; before Linux 3.3, mm_page_free_direct and mm_pagevec_free
-  page_free_batched,  // mm_page_free_batched, or mm_page_free_direct after mm_pagevec_free. A page_free event reports
-                      // the same free
+  page_free,  // mm_page_free; before Linux 3.3, mm_page_free_direct and mm_pagevec_free
+  // mm_page_free_batched, or mm_page_free_direct after mm_pagevec_free. A page_free event reports the same free.
+  page_free_batched,
   page_alloc_zone_locked,
   page_pcpu_drain,
   page_alloc_extfrag,
   percpu_alloc,  // percpu_alloc_percpu; also percpu_alloc_percpu_fail, whose address is 0
   percpu_free,
   vmap_alloc,     // alloc_vmap_area; the address is 0 if the allocation failed
-  vmap_free,      // free_vmap_area_noflush: the area is no longer used, but its addresses are only reused after a purge
+  vmap_free,      // free_vmap_area_noflush: the area is unused; its addresses are reused only after a purge
   call_entry,     // function graph tracer: funcgraph_entry, fgraph_retaddr_entry; kmemtrace:call_entry
   call_exit,      // funcgraph_exit; kmemtrace:call_exit
   syscall_enter,  // raw_syscalls:sys_enter: Event::address is the system call number
@@ -38,36 +38,39 @@ enum class EventKind : std::uint8_t {
   rcu_free,   // kmemtrace:free_rcu: the kernel frees the object later, perhaps without another event
 };
 
-// Bits that show in which context an event happened, from the trace's common_flags (include/linux/trace_events.h, Linux
-// 6.1).
+// Bits that show in which context an event happened. They are from the record's common_flags
+// (include/linux/trace_events.h, Linux 6.1).
 struct Context {
   static constexpr std::uint8_t kHardIrq = 0x08;
   static constexpr std::uint8_t kSoftIrq = 0x10;
   static constexpr std::uint8_t kNmi = 0x40;
 };
 
-// The address in an event of a failed allocation of pages.
+// Value of Event::address if an allocation of pages failed.
 constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
 // Flags of page events.
 struct PageFlags {
-  static constexpr std::uint8_t kPercpuRefill = 0x01;  // for page_alloc_zone_locked: refills a CPU's list of free pages
-  // For page_alloc_extfrag: the whole pageblock was changed to another migrate type.
+  // For page_alloc_zone_locked: pages refill a CPU's list of free pages.
+  static constexpr std::uint8_t kPercpuRefill = 0x01;
+  // For page_alloc_extfrag: the kernel changed the whole pageblock to another migrate type.
   static constexpr std::uint8_t kOwnershipChanged = 0x02;
-  // For page_alloc_extfrag: the migrate type of the free block is shifted by this number of bits.
+  // For page_alloc_extfrag: page_flags contains the migrate type of the free block, shifted left by this number of
+  // bits.
   static constexpr unsigned kFallbackTypeShift = 4;
-  // No kernel has larger migrate types; larger values are stored as 15.
+  // Largest migrate type that page_flags can contain. No kernel has larger types; larger values in a trace are stored
+  // as 15.
   static constexpr unsigned kMostFallbackType = 15;
 };
-// Bits of Event::page_flags in a record that contains a user stack. Event::address of this record is the result of
-// UserStacks::keep().
+// Bits of Event::page_flags in a record that contains a user stack. Event::address is then the number that
+// UserStacks::keep() returned.
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
 // Bits of Event::page_flags in a bulk_free event.
 struct BulkFlags {
-  static constexpr std::uint8_t kSameRecord = 0x01;  // the previous event is from the same record
+  static constexpr std::uint8_t kSameRecord = 0x01;  // the event before this one is from the same record
 };
-// NUMA node of an event that requests no node (NUMA_NO_NODE) or whose format has no such field.
+// Value of Event::node if the caller requested no node (NUMA_NO_NODE), or if the event has no such field.
 constexpr std::int16_t kNoNode = -1;
 
 // For percpu allocations, bytes_requested is the size for one CPU, rounded up to 4 bytes. bytes_allocated is the total
@@ -77,31 +80,34 @@ constexpr std::int16_t kNoNode = -1;
 // range of kernel addresses for vmalloc, vmap, ioremap or a stack. It may map memory that was allocated separately.
 struct Event {
   std::uint64_t time_ns;          // nanoseconds on the trace's clock; other clock units are converted by the source
-  std::uint64_t address;          // start address; pages: page frame number (see TraceRecording::page_identity)
-  std::uint64_t bytes_requested;  // for vmap areas, includes a guard page
-  // Slab: object size of the cache; percpu: see above; vmap areas: equal to bytes_requested.
+  std::uint64_t address;          // start address; for pages, what TraceRecording::page_identity states
+  std::uint64_t bytes_requested;  // requested bytes; for vmap areas, includes a guard page
+  // For slab objects, the object size of the cache. For percpu memory, see above. For vmap areas, equal to
+  // bytes_requested.
   std::uint64_t bytes_allocated;
   std::uint32_t gfp_flags;
-  std::int16_t node;         // requested NUMA node, or kNoNode
-  std::uint8_t order;        // for pages: the block has 2^order pages; for page_alloc_extfrag: requested order
-  std::int8_t migrate_type;  // only in some page events; for page_alloc_extfrag: requested type; -1: unknown
-  CallSiteId call_site;      // for slab allocations, and for percpu allocations since Linux 5.19
-  std::int32_t tid;          // in hard and soft interrupts, this is the interrupted task
-  CacheId cache;             // set if the event names the cache (kmem_cache_free since Linux 5.12)
+  std::int16_t node;   // requested NUMA node, or kNoNode
+  std::uint8_t order;  // for pages: the block has 2^order pages; for page_alloc_extfrag: the requested order
+  // Only in some page events; -1: unknown. For page_alloc_extfrag, the requested type.
+  std::int8_t migrate_type;
+  CallSiteId call_site;  // set for slab allocations, and for percpu allocations since Linux 5.19
+  std::int32_t tid;      // task on the CPU; in hard and soft interrupts, the interrupted task
+  CacheId cache;         // set if the event names the cache (kmem_cache_free since Linux 5.12)
   std::uint16_t cpu;
   EventTypeId type;
   EventKind kind;
   std::uint8_t context;         // Context bits
   std::uint8_t fallback_order;  // for page_alloc_extfrag: order of the free block of another migrate type
   std::uint8_t page_flags;      // PageFlags, StackFlags or BulkFlags
-  // Index in TraceTables::stacks; also set if the record contains only a stack and no event.
+  // Index in TraceTables::stacks. Also set if the event comes from a record that contains only a stack.
   StackId stack;
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
 using EventBatch = std::vector<Event>;
 
-// Returns the interrupt level: 0 none, 1 softirq, 2 hardirq, 3 NMI. An interrupt can only interrupt lower levels.
+// Returns the interrupt level: 0 none, 1 softirq, 2 hardirq, 3 NMI. An interrupt can only interrupt code of a lower
+// level.
 constexpr std::uint8_t interrupt_level(const Event& event) {
   if ((event.context & Context::kNmi) != 0) return 3;
   if ((event.context & Context::kHardIrq) != 0) return 2;
@@ -125,14 +131,15 @@ constexpr bool is_slab_free(EventKind kind) {
   return kind == EventKind::kfree || kind == EventKind::cache_free || is_probed_free(kind);
 }
 
-// Addresses of different allocators are unrelated, even if they are equal. For example, a percpu pointer is an offset
-// that each CPU converts to a separate address.
+// Each allocator has its own address space: equal addresses of different allocators are unrelated. For example, a
+// percpu pointer is an offset that each CPU converts to a separate address.
 enum class Allocator : std::uint8_t { slab, percpu, vmap, pages };
 constexpr std::size_t kAllocators = 4;
-// The first three allocators free memory by the address of the allocation. Pages are freed by page frame.
+// Number of allocators that free memory by the address of the allocation. They come first in Allocator. Pages are freed
+// by page frame.
 constexpr std::size_t kPointerAllocators = 3;
 
-// True for allocations that are freed by address. False for pages.
+// True for allocations that are freed by their address. False for pages, which are freed by page frame.
 constexpr bool is_allocation(EventKind kind) {
   return is_slab_alloc(kind) || kind == EventKind::percpu_alloc || kind == EventKind::vmap_alloc;
 }

@@ -9,13 +9,13 @@
 namespace kmt {
 
 struct FlagName {
-  std::uint64_t bits = 0;  // the name applies if all of these bits are set
+  std::uint64_t bits = 0;  // the name applies if all of these bits are set in the flags
   std::string name;
 };
 
 // Returns flags in the kernel's format: "GFP_KERNEL|__GFP_ZERO" (trace_print_flags_seq() in
-// kernel/trace/trace_output.c, Linux 6.18). Names are tried in the order of `names`; each one that applies removes its
-// bits. Bits without a name are shown as a number. "none" if no flag is set. Empty if there are no names.
+// kernel/trace/trace_output.c, Linux 6.18). Names are tried in the order of `names`; each name that applies removes its
+// bits. Remaining bits are shown as a number. Returns "none" if no flag is set, and an empty text if `names` is empty.
 std::string gfp_text(const std::vector<FlagName>& names, std::uint64_t flags);
 
 }  // namespace kmt

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// IDs of data that occurs in many events of a trace. An ID is an index into a table of TraceInfo, in order of first
-// appearance.
+// IDs of data that many events of a trace share, such as call sites and stacks. An ID is an index into a table of
+// TraceInfo. IDs are assigned in order of first appearance.
 #pragma once
 
 #include <cstdint>
 
 namespace kmt {
 
-// An ID. IDs with different tags are different types, which cannot be converted into each other.
+// An ID. IDs with different tags are different types and cannot be converted into each other.
 template <typename Tag, typename Int>
 struct StrongId {
   Int value = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Defines the possible imperfections of a trace, and a log with a limited number of examples.
+// Defines the possible imperfections of a trace. Also contains a log that counts findings and keeps a few examples.
 #pragma once
 
 #include <array>
@@ -34,8 +34,7 @@ constexpr std::array kImperfections = {
 constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfections[static_cast<std::size_t>(kind)]; }
 std::string_view to_string(Severity severity);
 
-// These imperfections mean that an unknown number of events is missing at unknown times, or that frees cannot be
-// matched.
+// Imperfections that hide events: an unknown number of events is missing at unknown times, or frees cannot be matched.
 inline constexpr std::array kHidesEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
@@ -44,16 +43,16 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::short_record,    Imperfection::bad_event_format, Imperfection::torn_record,
     Imperfection::unreadable_line, Imperfection::damaged_stream,   Imperfection::hidden_pointers};
 
-// These imperfections mean that events are missing at the end, if TraceLosses::complete_until_ns is set.
+// If TraceLosses::complete_until_ns is set, these imperfections mean that only events at the end are missing.
 inline constexpr std::array kHidesTheEnd = {
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,  Imperfection::truncated_file,
     Imperfection::unfinished_file, Imperfection::repaired_file,
 };
 
-// One occurrence of an imperfection, at one place of the trace.
+// One occurrence of an imperfection in a trace.
 struct Finding {
   Imperfection kind;
-  std::string detail;  // may be empty
+  std::string detail;  // further information for the user; may be empty
   std::optional<unsigned> cpu;
   std::optional<std::uint64_t> offset;  // position in the file, in bytes
   std::optional<std::uint64_t> time_ns;
@@ -67,7 +66,8 @@ class Findings {
   void add(Finding finding, std::uint64_t count = 1);
   // Counts a finding without keeping it as an example, so it is cheap enough for an event loop.
   void count(Imperfection kind, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(kind)] += count; }
-  // True if another example of this kind would be kept. For frequent findings, check this before composing the text.
+  // True if another example of this kind would be kept. Call this function before composing the text of a frequent
+  // finding.
   bool wants(Imperfection kind) const { return kept_of_[static_cast<std::size_t>(kind)] < kKeptOfAKind; }
 
   std::uint64_t count_of(Imperfection kind) const { return counts_[static_cast<std::size_t>(kind)]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kernel's description of the machine and of its tracing. Another machine needs this description to read the pages
-// of the ring buffers. The texts are unmodified files of the kernel.
+// The kernel's description of the machine and of its tracing. Reading ring buffer pages on another machine requires
+// this description. The texts are unmodified files of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct KernelDescription {
   std::string thread_groups;   // text of lines "TID TGID", like the kernel's file saved_tgids
   std::string clock_choices;   // text of the file trace_clock: "[local] global …"
   std::string clock;           // the current clock, which is in brackets in clock_choices
-  ClockScale clock_scale;      // set if the clock's ticks are not nanoseconds
-  CallTypes call_types;        // set if calls are recorded
+  ClockScale clock_scale;      // set if the ticks of the clock are not nanoseconds
+  CallTypes call_types;        // set if function calls are recorded
   UserMemory user_memory;      // set if user stacks are recorded
   // Other facts about the machine and the recording, by name. See docs/formats/kmt.md, "Notes".
   std::map<std::string, std::string> notes;

@@ -12,7 +12,7 @@ namespace kmt {
 struct KernelVersion {
   unsigned major = 0;
   unsigned minor = 0;
-  // clang-tidy mistakes the zero in the generated comparison for a pointer.
+  // clang-tidy warns here: it mistakes the zero in the generated comparison for a pointer.
   auto operator<=>(const KernelVersion&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
@@ -21,10 +21,10 @@ std::optional<KernelVersion> version_of(std::string_view release);
 
 // Returns the name of a migrate type, as in /proc/pagetypeinfo (migratetype_names in mm/vmstat.c, enum migratetype in
 // include/linux/mmzone.h). Linux 4.4 swapped Movable and Reclaimable, and renamed Reserve to HighAtomic. Type 4 is CMA
-// if the kernel is configured with it, otherwise Isolate. If the release is unknown, the names of the latest kernel are
-// used. Unknown types are named "type 7".
+// if the kernel is configured with CMA, otherwise Isolate. If the release is unknown, the names of the latest kernel
+// are used. An unknown type has a name such as "type 7".
 std::string migrate_type_name(int type, std::string_view release);
-int movable_type(std::string_view release);      // the migrate type Movable
-int reclaimable_type(std::string_view release);  // the migrate type Reclaimable
+int movable_type(std::string_view release);      // returns the number of the migrate type Movable
+int reclaimable_type(std::string_view release);  // returns the number of the migrate type Reclaimable
 
 }  // namespace kmt

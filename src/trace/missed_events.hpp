@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Events that the kernel reports as missed. The recorder only reads the kernel's counter of missed events at intervals,
-// so only the interval of a loss is known.
+// Events that the kernel reports as missed. The recorder reads the kernel's counter of missed events only at intervals.
+// So it is only known between which two readings events were missed.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// A number of events, of any task, that were missed between two times.
+// The events of any task that were missed between two readings of the counter.
 struct MissedEvents {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;

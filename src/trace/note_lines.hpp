@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads notes, which may be single values, lines, or task IDs.
+// Reads the notes of a trace. A note is a single value, a list of lines, or a list of task IDs.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Returns a note, or an empty text if it does not exist. The text is valid as long as `notes`.
+// Returns the text of a note; empty if there is no such note. The text is valid as long as `notes`.
 inline std::string_view note_in(const std::map<std::string, std::string>& notes, const std::string& name) {
   const auto note = notes.find(name);
   return note == notes.end() ? std::string_view() : std::string_view(note->second);
@@ -27,7 +27,7 @@ inline std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// Returns the IDs in a note, which are separated by blanks. Empty if the note does not exist.
+// Returns the IDs in a note, where blanks separate them. Empty if there is no such note.
 inline std::set<std::int32_t> ids_in_note(const std::map<std::string, std::string>& notes, const std::string& name) {
   std::set<std::int32_t> ids;
   for (const std::string_view word : split(note_in(notes, name), ' '))

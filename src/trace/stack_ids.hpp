@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Assigns IDs to stacks. Equal stacks get the same ID and are stored once.
+// Assigns IDs to stacks. Equal stacks get the same ID and are stored only once.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class StackIds {
 
  private:
   StackTable& stacks_;
-  // The keys of kernel_ids_ and user_ids_ are hashes of stacks. If two stacks have one hash, the second stack uses the
-  // next free number as its key.
+  // The keys of kernel_ids_ and user_ids_ are hashes of stacks. If the hash of a new stack is already used by another
+  // stack, the next unused number is the key.
   FlatMap<std::uint32_t> kernel_ids_;
   FlatMap<std::uint32_t> user_ids_;
   FlatMap<std::uint32_t> place_ids_;  // by frame

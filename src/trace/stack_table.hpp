@@ -18,7 +18,7 @@ class StackTable {
   // Returns the user part of a stack: indices into UserCode::frames.
   std::span<const std::uint64_t> user(StackId id) const { return part(stacks_[id.value].user); }
 
-  // Adds a stack and returns its ID. The caller must not add a stack twice.
+  // Adds a stack and returns its ID. The table does not detect duplicates, so the caller must not add a stack twice.
   StackId add(std::span<const std::uint64_t> addresses) {
     ++kernel_stacks_;
     return push({append(addresses), {}});
@@ -27,8 +27,8 @@ class StackTable {
     ++user_stacks_;
     return push({{}, append(frames)});
   }
-  // Adds a stack that consists of one user frame: the program counter. kernel_stacks() and user_stacks() do not count
-  // it.
+  // Adds a stack that consists of one user frame, the program counter. Such stacks are not included in kernel_stacks()
+  // and user_stacks().
   StackId add_place(std::uint64_t frame) { return push({{}, append({&frame, 1})}); }
   StackId add_both(StackId kernel, StackId user) {
     return push({stacks_[kernel.value].kernel, stacks_[user.value].user});

@@ -39,12 +39,13 @@ void TimeMerge::sift_down() {
 }
 
 bool TimeMerge::read(EventBatch& batch) {
-  batch.resize(kBatchEvents);  // does nothing if the caller reuses its batch
+  // Does nothing if the caller passes the batch of the previous call again.
+  batch.resize(kBatchEvents);
   std::size_t filled = 0;
   while (filled < kBatchEvents && !heap_.empty()) {
     Head& first = heap_.front();
     Cursor& cursor = cursors_[first.stream];
-    // Events of the first stream are taken as long as they are not later than the next event of the second stream.
+    // Takes events of the first stream as long as they are not later than the next event of the second stream.
     const Head* second = heap_.size() > 1 ? &heap_[1] : nullptr;
     if (heap_.size() > 2 && before(heap_[2], heap_[1])) second = &heap_[2];
 
@@ -62,7 +63,7 @@ bool TimeMerge::read(EventBatch& batch) {
     }
     cursor.next = static_cast<std::size_t>(event - cursor.events.data()) + (in_row ? 1 : 0);
     if (cursor.next == cursor.events.size() && !refill(cursor)) {
-      cursor = {};  // frees the memory of a finished stream, because there may be many CPUs
+      cursor = {};  // frees the memory of a finished stream, because there may be hundreds of them
       first = heap_.back();
       heap_.pop_back();
     } else {

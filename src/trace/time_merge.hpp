@@ -25,8 +25,7 @@ class CpuStream {
 
 class TimeMerge {
  public:
-  // Events with equal times are returned in the order of these streams. So for equal times, events of the first stream
-  // come first.
+  // At equal times, events are returned in the order of these streams: events of the first stream come first.
   explicit TimeMerge(std::vector<std::unique_ptr<CpuStream>> streams);
 
   // Replaces the events in the batch by the next events. Returns false at the end.
@@ -38,8 +37,8 @@ class TimeMerge {
     EventBatch events;
     std::size_t next = 0;
   };
-  // The next event of a stream. Its time is at least that of the previous event, so that the order of each CPU's buffer
-  // is preserved.
+  // The next event of a stream. If its time is before that of the previous event of this CPU, it counts as equal. This
+  // preserves the order of each CPU's buffer.
   struct Head {
     std::uint64_t time_ns;
     std::size_t stream;  // index into cursors_

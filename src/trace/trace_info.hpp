@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All information about a trace. A source fills in `machine` when it is opened. The tables, losses and findings grow
-// while events are read, and are complete after the last batch. Code that needs only one member should use that
-// member's type and header.
+// All information about a trace. A source sets `machine` when it is opened. The tables, losses and findings grow while
+// events are read, and are complete after the last batch. Code that needs only one member should include that member's
+// header.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace kmt {
 
 struct TraceInfo {
   std::string path;
-  std::string format;  // "trace.dat version 7"
+  std::string format;  // name of the trace format, such as "trace.dat version 7"
   TraceMachine machine;
   TraceClock clock;
   TraceRecording recording;

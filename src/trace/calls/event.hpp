@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An event of kind call_entry or call_exit. It is stored in place of an Event and shares the common fields: time, task,
-// CPU, type, kind, context and stack.
+// An event of kind call_entry or call_exit. It occupies the memory of an Event and shares the common fields: time,
+// task, CPU, type, kind, context and stack.
 #pragma once
 
 #include <bit>
@@ -17,9 +17,9 @@ namespace kmt {
 struct CallFlags {
   static constexpr std::uint8_t kDuration = 0x01;
   static constexpr std::uint8_t kReturnValue = 0x02;
-  static constexpr std::uint8_t kFrame = 0x04;  // `frame` is set instead of `depth`
+  static constexpr std::uint8_t kFrame = 0x04;  // the member `frame` is set, and `depth` is not
 };
-// The largest value of `depth`, also used for deeper calls. Kernels keep at most 50 calls per task
+// Largest value of `depth`; deeper calls also have this value. Kernels keep at most 50 calls per task
 // (FTRACE_RETFUNC_DEPTH, Linux 6.1).
 constexpr std::uint8_t kMostCallDepth = 255;
 
@@ -28,12 +28,13 @@ struct CallEvent {
   std::uint64_t function;      // address of the function
   std::uint64_t return_value;  // for call_exit: the return register, as wide as the kernel's words
   std::uint64_t duration_ns;   // for call_exit: duration in nanoseconds, even if the trace's clock counts other units
-  // Number of the record in TraceCalls::records with arguments, or with values read at the exit; 0: none.
+  // Number of the call's record in TraceCalls::records; 0: none. The record contains arguments or, for call_exit,
+  // values that were read at the exit.
   std::uint64_t record;
   CallSiteId call_site;  // always 0, "none"
   std::int32_t tid;
-  // The lower half of the stack pointer. It is equal at the entry and the exit of a call, except for the return
-  // address, which is on the stack only at the entry.
+  // Lower 32 bits of the stack pointer, which identify the frame of a call. At the exit, the stack pointer has the same
+  // value as at the entry, except that the return address was on the stack only at the entry.
   std::uint32_t frame;
   std::uint16_t cpu;
   EventTypeId type;

@@ -5,8 +5,8 @@
 
 namespace kmt {
 
-// Maximum number of functions whose arguments are recorded at the same time. A trace only contains the types of these
-// functions, not those of all kernel functions.
+// Maximum number of functions whose arguments are recorded in one trace. A trace contains the types of these functions,
+// not those of all kernel functions.
 constexpr std::size_t kMostRecordedFunctions = 4000;
 
 }  // namespace kmt

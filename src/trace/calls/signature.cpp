@@ -73,7 +73,7 @@ void set_number(CallValue& value, const ValueType& type, const CallAbi& abi, std
   if (type.is_gfp && abi.gfp_flags != nullptr && value.bits != 0) value.flags = gfp_text(*abi.gfp_flags, value.bits);
 }
 
-// Returns the text of a structure in memory: "{kernel=0x7ffe…, is_kernel=false}".
+// Returns the text of a structure, such as "{kernel=0x7ffe…, is_kernel=false}", from its bytes in memory.
 std::string members_text(const std::vector<StructureMember>& members, const CallAbi& abi, Bytes bytes) {
   std::string text;
   for (const StructureMember& member : members) {
@@ -93,7 +93,7 @@ class Registers {
   Registers(const CallAbi& abi, std::span<const std::uint64_t> registers) : abi_(abi), registers_(registers) {}
 
   bool any_left() const { return next_ < registers_.size(); }
-  // Returns the first register of the last argument that take() returned; empty if it was not in a register.
+  // Returns the first register of the last argument that take() returned. Empty if this argument was not in a register.
   std::optional<unsigned> last() const { return last_; }
 
   CallValue take(const Parameter& parameter) {
@@ -131,8 +131,8 @@ class Registers {
 
   // Takes a structure that is passed by value. x86-64 (psABI) uses up to two registers, or the stack if too few
   // registers are left. AArch64 (AAPCS64) also uses up to two registers, but passes larger structures by reference.
-  // s390x uses a register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, the registers are shown as
-  // the kernel shows them, except for structures in one register of a little-endian machine.
+  // s390x uses one register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, only structures in one
+  // register of a little-endian machine are decoded. In all other cases, the raw registers are shown.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;

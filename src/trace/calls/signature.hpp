@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Computes the arguments, the result and other recorded values of a call. The inputs are the recorded registers and
-// bytes, and the prototype of the function. The format is similar to ftrace's funcgraph-args (print_function_args() in
-// kernel/trace/trace_output.c, Linux 6.18). Unlike ftrace, this shows values of type bool, enumerations and strings as
-// such, and NULL by name. Narrow values are cut to their width. Sizes are decimal. Unsigned numbers are decimal too,
-// unless they are flags or as wide as an address.
+// bytes, and the prototype of the function. The text format is similar to ftrace's funcgraph-args
+// (print_function_args() in kernel/trace/trace_output.c, Linux 6.18). Unlike ftrace, kmemtrace shows the names of
+// enumeration values, the text of strings, true and false, and NULL by name. Narrow values are cut to their width.
+// Sizes are decimal. Unsigned numbers are decimal too, unless they are flags or as wide as an address.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace kmt {
 
 enum class ValueKind : std::uint8_t {
   nothing,  // void
-  unknown,  // the value is unknown: it is not in a register, or was not read
+  unknown,  // not known, because the value is not in a register or was not read
   integer,
   boolean,
   enumeration,
@@ -31,18 +31,18 @@ enum class ValueKind : std::uint8_t {
   structure,  // passed by value in registers
 };
 
-// Pairs of a sign-extended value and its name, in order of declaration. The names are valid as long as the source of
-// the signature.
+// Pairs of a value (sign-extended to 64 bits) and its name, in the order of the enumeration's declaration. The names
+// are valid as long as the source of the signature exists.
 using Enumerators = std::vector<std::pair<std::uint64_t, std::string_view>>;
 
 // Names of bits in a number.
 struct NamedFlags {
-  std::vector<FlagName> names;  // names in display order, each with its bits
-  // Bits that form a number instead of single flags. Each value of the number, including 0, has a name.
+  std::vector<FlagName> names;  // names of flags with their bits, in the order in which they are shown
+  // Mask of those bits that form a number instead of single flags. Each value of the number, including 0, has a name.
   std::uint64_t number_mask = 0;
   std::string zero;
-  std::string prefix;        // common prefix that was removed from the names: "FAULT_FLAG_"
-  std::uint64_t errors = 0;  // for results: these bits mark a failure
+  std::string prefix;        // common prefix of the names, which `names` omits: "FAULT_FLAG_"
+  std::uint64_t errors = 0;  // bits that mark a result as a failure; only for results
 };
 
 struct StructureMember;
@@ -57,22 +57,22 @@ struct ValueType {
   bool is_octal = false;                           // file mode
   std::uint32_t bytes = 0;                         // size of the value; 0 for strings
   std::shared_ptr<const Enumerators> enumerators;  // for enumerations, and integers with named values
-  std::shared_ptr<const NamedFlags> flags;         // for integers and enumerations that are bit sets
+  std::shared_ptr<const NamedFlags> flags;         // names of bits, for integers and enumerations that are bit sets
   // Members of a structure that may be passed in registers; null: unknown.
   std::shared_ptr<const std::vector<StructureMember>> members;
 };
 
-// A member of a structure. Members of unnamed nested structures are listed like members of the outer structure.
+// A member of a structure. Members of unnamed nested structures are listed as members of the outer structure.
 struct StructureMember {
   std::string name;            // "kernel", "val.uid"
-  ValueType type;              // size of the value: 1, 2, 4 or 8 bytes
-  std::uint32_t offset = 0;    // byte offset of the integer that contains the member
+  ValueType type;              // the type's size is 1, 2, 4 or 8 bytes
+  std::uint32_t offset = 0;    // offset in the structure, in bytes, of the integer that contains the member
   std::uint8_t bit_shift = 0;  // has the same meaning as in RecordedValue
   std::uint8_t bits = 0;
 };
 
 struct Parameter {
-  std::string name;  // empty if the parameter has no name
+  std::string name;  // empty for an unnamed parameter
   ValueType type;
 };
 
@@ -94,8 +94,8 @@ struct CallSignature {
 class CallSignatures {
  public:
   virtual ~CallSignatures() = default;
-  // Returns the signature of a function; `function` does not contain the module. Empty if the types of the function are
-  // unknown.
+  // Returns the signature of a function; `function` is its name without the module. Empty if the types of the function
+  // are unknown.
   virtual std::optional<CallSignature> signature(const std::string& function) const = 0;
 };
 
@@ -106,25 +106,26 @@ struct CallValue {
   bool is_hex = false;
   bool is_octal = false;
   bool is_long = false;        // copied from ValueType::is_long
-  bool is_late = false;        // read when the call returned, because it could not be read when the call started
+  bool is_late = false;        // true: read when the call returned, because it could not be read at the entry
   bool is_cut = false;         // the string has the maximum recorded length, so it may be longer
   bool is_unreadable = false;  // the memory could not be read: a string is shown as a pointer, other values are unknown
-  // The value did not fit into the call's record, or the argument was not recorded.
+  // The value is missing: it did not fit into the call's record, or the argument was not recorded.
   bool is_left_out = false;
   bool is_on_stack = false;  // the argument is on the stack, and only registers were recorded
   bool is_failure = false;   // the result has flags that mark a failure
   std::uint64_t bits = 0;    // value of integers, booleans, enumerations and pointers, sign-extended to 64 bits
   std::string text;          // a string, the name of a value, or the text of a structure
-  std::string flags;         // for integers and enumerations: names of the bits that are set
+  std::string flags;         // names of the set bits; only for integers and enumerations
 };
 
 struct CallValues {
   std::vector<CallValue> values;
-  std::size_t arguments = 0;  // number of arguments; the other recorded values follow the arguments
-  bool more = false;          // true: `values` lacks arguments: a variable list, or all if no registers were recorded
+  std::size_t arguments = 0;  // number of arguments at the start of `values`; other recorded values follow them
+  // True: `values` does not contain all arguments. Either the function is variadic, or no registers were recorded.
+  bool more = false;
 };
 
-constexpr unsigned kArgumentRegisters = 6;  // number of argument registers that are recorded
+constexpr unsigned kArgumentRegisters = 6;  // maximum number of argument registers that are recorded
 
 // Properties of the machine that determine in which registers arguments are.
 struct CallAbi {
@@ -136,8 +137,8 @@ struct CallAbi {
 };
 
 // Returns the values of a call: first the arguments, then other recorded values. Arguments are taken from `registers`.
-// Strings and other recorded values are taken from `recorded`. Each has a length (u16) and its bytes, or a reason why
-// it is missing (see value_path.hpp). The bytes may be damaged.
+// Strings and other recorded values are taken from `recorded`. There, each value has a length (u16) followed by its
+// bytes. A missing value has a reason instead of the length (see value_path.hpp). The bytes may be damaged.
 CallValues call_values(const CallSignature& signature, const CallAbi& abi, std::span<const std::uint64_t> registers,
                        Bytes recorded);
 // Adds values that were read when the call returned. For each value, `late` contains its index among the recorded
@@ -149,8 +150,8 @@ std::optional<unsigned> register_of(const CallSignature& signature, const CallAb
 std::optional<CallValue> result_value(const ValueType& type, const CallAbi& abi, std::uint64_t value);
 
 constexpr std::int64_t kMostErrno = 4095;  // MAX_ERRNO, include/linux/err.h
-// Returns the error in a value, such as -22; empty if the value is not an error. Signed integers may be errors,
-// pointers made by ERR_PTR(), and the last 4095 values of unsigned long (IS_ERR_VALUE).
+// Returns the error number in a value, such as -22; empty if the value is not an error. A value may be an error if it
+// is a signed integer, a pointer made by ERR_PTR(), or one of the last 4095 values of unsigned long (IS_ERR_VALUE).
 std::optional<int> error_of(const CallValue& value);
 // Returns the name of an error: "EINVAL" for -22. Empty if there is no such error.
 std::string error_name(int error);
@@ -160,12 +161,11 @@ std::optional<int> error_number(std::string_view name);
 // Returns a value as text that is safe to print: "-22 (EINVAL)", "0x255", "true", "\"etc\"", or "\"et\"…" for a string
 // that was cut. Error names are only shown if `as_result` is true.
 std::string value_text(const CallValue& value, bool as_result);
-// Returns pairs of the raw name and the text of each value. Values that would be reached through a NULL pointer are
-// left out.
+// Returns the name (unescaped) and the text of each value. Omits values that would be reached through a NULL pointer.
 using NamedText = std::pair<std::string, std::string>;
 std::vector<NamedText> value_texts(const CallValues& values);
-// Returns all values as one text that is safe to print: "fd=3, count=4096, uf=(on the stack, not recorded)". "..."
-// stands for a variable list of arguments.
+// Returns all values as one text that is safe to print: "fd=3, count=4096, uf=(on the stack, not recorded)". The text
+// "..." stands for arguments that a variadic function may have in addition.
 std::string values_text(const CallValues& values);
 
 }  // namespace kmt

@@ -33,7 +33,7 @@ std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, con
   const bool x86 = abi.arch == "x86_64";
   const unsigned registers = argument_registers(abi.arch);
   unsigned used = 0;
-  std::uint32_t words_before = 0;  // number of words that earlier arguments take on the stack
+  std::uint32_t words_before = 0;  // number of stack words that the preceding arguments use
   for (std::size_t i = 0; i <= parameter; ++i) {
     const ValueType& type = signature.parameters[i].type;
     if (type.kind == ValueKind::unknown) return std::nullopt;
@@ -48,9 +48,9 @@ std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, con
       used += words;
       continue;
     }
-    // The argument may be aligned to more than a word, so its place is unknown.
+    // Such an argument may be aligned to more than a word, so its place on the stack is unknown.
     if (!is_structure && words > 1) return std::nullopt;
-    if (!x86) used = registers;  // except on x86-64, all later arguments are on the stack too
+    if (!x86) used = registers;  // except on x86-64, all later arguments are on the stack if this one is
     if (i == parameter && !is_structure)
       return *first + kWord * words_before + (abi.byte_order == ByteOrder::big ? kWord - bytes : 0);
     words_before += words;

@@ -10,9 +10,9 @@ namespace kmt {
 
 // A value that was read from memory when a function was entered.
 struct RecordedValue {
-  // Text of the option as typed by the user; for string arguments, the name of the argument.
+  // The value as the user typed it in an option. For string arguments, the name of the argument.
   std::string text;
-  bool is_string = false;      // true: a string; false: a value of type `type`
+  bool is_string = false;      // true: a string; false: a value whose type is `type`
   std::uint32_t type = 0;      // BTF type ID
   std::uint8_t bit_shift = 0;  // for bit fields: lowest bit of the field in the integer that was read
   std::uint8_t bits = 0;       // for bit fields: number of bits; 0: not a bit field
@@ -20,11 +20,11 @@ struct RecordedValue {
 
 struct RecordedFunction {
   std::string name;
-  std::vector<RecordedValue> values;  // in the order in which the event's field `values` contains them
+  std::vector<RecordedValue> values;  // values in the order of the event's field `values`
 };
 
 struct CallTypes {
-  // Content of a .BTF section, in either byte order; empty if the trace has none.
+  // Content of the kernel's .BTF section, in either byte order; empty if the trace has no section.
   std::vector<std::uint8_t> btf;
   std::vector<RecordedFunction> functions;  // functions for which values are recorded
 

@@ -11,12 +11,14 @@
 
 namespace kmt {
 
-// In a record, each value starts with its size. If the value is missing, one of these numbers replaces the size.
+// In a record, each value starts with its size. If the value is missing, one of these numbers is stored in place of the
+// size.
 constexpr std::uint16_t kValueNotRead = 0xFFFF;
-constexpr std::uint16_t kValueLeftOut = 0xFFFE;  // the value did not fit into the record; never stored in a file
-constexpr std::size_t kMostStringBytes = 255;    // maximum length of a recorded string
+// The value did not fit into the record; files never contain this number.
+constexpr std::uint16_t kValueLeftOut = 0xFFFE;
+constexpr std::size_t kMostStringBytes = 255;  // maximum length of a recorded string
 
-// Stands for the stack pointer where the number of an argument register is expected.
+// Stored in ValuePath::argument in place of a register number: reading starts at the stack pointer.
 constexpr unsigned kStackPointer = ~0U;
 
 // The way to a value. Reading starts with `at`, which is the argument's register, or the stack pointer at function
@@ -27,20 +29,21 @@ constexpr unsigned kStackPointer = ~0U;
 // A value other than a string has `size` bytes in the kernel's byte order. A bit field is read with the bits around it.
 // A string ends with a NUL, after `size` bytes if `size` is not 0 (an array of char), or at the recorder's limit.
 struct ValuePath {
-  // Text of the option as typed by the user; for string arguments, the name of the argument.
+  // The value as the user typed it in an option; for string arguments, the name of the argument.
   std::string text;
   unsigned argument = 0;               // index of the argument register, or kStackPointer
   std::vector<std::uint32_t> offsets;  // in bytes
   std::uint32_t size = 0;              // in bytes; 1, 2, 4 or 8 except for strings
   bool is_string = false;
-  // True: the type or the name of the function shows that the pointer is in user memory. False: the address decides.
+  // True: the pointer refers to user memory, according to its type or the function's name. False: the value of the
+  // address decides whether it is user memory.
   bool in_user_memory = false;
-  // For strings without a final NUL: number of the argument register that contains the length.
+  // For strings without a final NUL: number of the argument register that contains the string's length.
   std::optional<unsigned> counted_by;
-  bool counted_by_int = false;  // the length is an int: only the low 32 bits of the register count
+  bool counted_by_int = false;  // true: the length is an int, so only the low 32 bits of the register are used
 };
 
-// Values to record when one function is called, in the order of the event's field `values`.
+// The values to record when one function is called, in the order of the event's field `values`.
 struct FunctionValues {
   std::string function;
   std::vector<ValuePath> values;

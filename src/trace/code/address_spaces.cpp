@@ -18,7 +18,7 @@ void AddressSpaces::add(const SpaceChange& change) {
         begin_space(change.process, change.time_ns, space_at(change.parent, change.time_ns));
       break;
     case SpaceChange::Kind::executed:
-      // Until execve() returns, the program counter of the process is in its previous program.
+      // Until execve() returns, the process still executes the code of its previous program.
       begin_space(change.process, change.time_ns, space_at(change.process, change.time_ns));
       break;
     case SpaceChange::Kind::mapped: {
@@ -37,8 +37,8 @@ std::uint32_t AddressSpaces::begin_space(std::int32_t process, std::uint64_t tim
   return space;
 }
 
-// Returns the address space that a process had at a time. Before its first address space, returns the first one,
-// because a trace may report existing mappings late.
+// Returns the address space that a process had at a time. For times before its first address space, returns the first
+// one: a trace may report mappings later than they were made.
 std::uint32_t AddressSpaces::space_at(std::int32_t process, std::uint64_t time_ns) const {
   const auto found = of_process_.find(process);
   if (found == of_process_.end()) return kNone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the code that is mapped at an address of a process at a time.
+// Finds the code that was mapped at an address of a process at a given time.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace kmt {
 
-// A place in an object (a program or library).
+// A position in the file of an object (a program or library).
 struct CodePlace {
   std::uint32_t object = 0;  // index into UserMemory::objects
   std::uint64_t offset = 0;  // offset in the file of the object, in bytes
@@ -19,12 +19,12 @@ struct CodePlace {
 
 class AddressSpaces {
  public:
-  void add(const SpaceChange& change);  // call in order of time
+  void add(const SpaceChange& change);  // must be called in order of time
   bool empty() const { return spaces_.empty(); }
 
   std::optional<CodePlace> find(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const;
-  // Returns a number for the mappings that a process has at a time; 0 if unknown. If the numbers for two times are
-  // equal, find() gives equal results for both.
+  // Returns a number that identifies the mappings of a process at a time; 0 if unknown. If the numbers for two times
+  // are equal, find() gives equal results for both times.
   std::uint64_t state(std::int32_t process, std::uint64_t time_ns) const;
 
  private:

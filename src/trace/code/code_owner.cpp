@@ -118,7 +118,8 @@ std::string_view guess_directory(std::string_view symbol) {
   return {};
 }
 
-// True for header files. Functions in header files are inlined everywhere, so their directory says nothing.
+// True for header files. Functions in header files are inlined everywhere, so the header's directory does not show the
+// caller's subsystem.
 bool is_header(std::string_view file) { return file.starts_with("include/") || file.find("/include/") != file.npos; }
 
 std::string_view directory_of_file(std::string_view file) {
@@ -165,7 +166,7 @@ SourceDirectories::SourceDirectories(std::string_view note) {
 CodeOwner SourceDirectories::of(std::string_view symbol, std::span<const SourceFrame> source) const {
   const std::string_view module = module_of(symbol);
   const auto known = of_modules_.find(module);
-  // Paths in the debug info of such a module may be relative to its own source tree.
+  // The debug info of such a module may contain paths relative to the module's own source tree.
   if (known != of_modules_.end() && known->second == kOutOfTree) return {known->second, false};
   for (const SourceFrame& frame : source)
     if (!frame.hides_caller && !is_header(frame.file))

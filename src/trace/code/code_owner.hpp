@@ -12,25 +12,25 @@
 
 namespace kmt {
 
-// A directory or a subsystem.
+// The name of the source directory, or of the subsystem, that code belongs to.
 struct CodeOwner {
   std::string name;       // "fs/ext4", "file systems"; empty: unknown
-  bool is_guess = false;  // derived from the name of the function only
+  bool is_guess = false;  // true: the name was derived only from the function's name
 
   friend bool operator==(const CodeOwner&, const CodeOwner&) = default;
 };
 
-// Returns "ext4" for "ext4_find_extent+0x3c [ext4]", "[kernel]" for built-in code, and "[bpf]" for code of BPF
-// programs. Empty if the address has no name.
+// Returns the module in the name of an address. For example, returns "ext4" for "ext4_find_extent+0x3c [ext4]",
+// "[kernel]" for built-in code, and "[bpf]" for code of BPF programs. Empty if the address has no name.
 std::string_view module_of(std::string_view symbol);
 
 class SourceDirectories {
  public:
-  // `note` has lines "MODULE DIRECTORY", as from module_directories(); it may be empty.
+  // `note` contains lines "MODULE DIRECTORY", as module_directories() returns them; it may be empty.
   explicit SourceDirectories(std::string_view note);
 
-  // Returns the directory of the source file, relative to the kernel's source tree. It is taken from debug info, else
-  // from the note, else from the table directories.txt.
+  // Returns the directory of the function's source file, relative to the kernel's source tree. Uses debug info if
+  // present, then the note, then the built-in table directories.txt.
   CodeOwner of(std::string_view symbol, std::span<const SourceFrame> source) const;
 
  private:
@@ -43,11 +43,11 @@ struct Subsystem {
 };
 // Returns all subsystems. A source file belongs to the subsystem with the deepest directory that contains the file.
 std::span<const Subsystem> subsystems();
-// Returns the subsystem of a directory. Empty if the directory is in none.
+// Returns the subsystem of a directory. Empty if no subsystem contains the directory.
 CodeOwner subsystem_of(const CodeOwner& directory);
 
-// Returns lines "MODULE DIRECTORY" for modules of `dependencies`, which has the format of modules.dep: lines
-// "kernel/fs/ext4/ext4.ko.xz: ...". Only modules in `loaded`, which has the format of /proc/modules, are returned.
+// Returns lines "MODULE DIRECTORY" for the modules in `dependencies` that are also in `loaded`. `dependencies` has the
+// format of modules.dep: lines "kernel/fs/ext4/ext4.ko.xz: ...". `loaded` has the format of /proc/modules.
 std::string module_directories(std::string_view dependencies, std::string_view loaded);
 
 }  // namespace kmt

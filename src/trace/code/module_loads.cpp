@@ -66,7 +66,7 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
     const auto of_module = events.find(name);
     return of_module == events.end() ? nullptr : &of_module->second;
   };
-  // Returns the time of the last load of a module at or before `until`, if the trace has an event of this load.
+  // Returns the time of a module's last load at or before `until`. Empty if the trace has no event of such a load.
   const auto loaded_at = [&](const std::string& name, std::uint64_t until) -> std::optional<std::uint64_t> {
     const auto* const loaded = events_of(name);
     if (loaded == nullptr) return std::nullopt;
@@ -74,8 +74,9 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       if ((--event)->second) return event->first;
     return std::nullopt;
   };
-  // Sets the end of a load. If the trace has an event of the removal, the time of this event is used. The recorder may
-  // have noticed the removal earlier or later, because the module's exit code runs in between.
+  // Sets the end time of a load. If the trace has an event of the removal, uses its time instead of the time at which
+  // the recorder noticed the removal. The two times differ because the module's exit code runs between the event and
+  // the removal.
   const auto end_load = [&](Load& load, const std::string& name, std::uint64_t noticed_ns) {
     if (load.to_ns != kNever) return;
     load.to_ns = noticed_ns;
@@ -114,12 +115,12 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       end_load(loads_[before->second], change.name, change.noticed_ns);
     if (!change.loaded) continue;
     Load& load = loads_[next];
-    // If the recorder did not notice an earlier load and removal of the module, this is a later load. So use the last
-    // load event.
+    // If the recorder did not notice an earlier load and removal of the module, this load is not the first one. So use
+    // the module's last load event.
     load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
-  // Also use removals that events report and the recorder did not notice.
+  // Also use removals that are in the trace's events but were not noticed by the recorder.
   for (const auto& [name, at] : last) end_load(loads_[at], name, kNever);
   for (const Load& load : loads_) {
     times_.push_back(load.from_ns);
@@ -146,9 +147,9 @@ std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t o
   return kStandIns + (std::uint64_t{load} << kLoadShift) + (static_cast<std::uint64_t>(part) << kPartShift) + offset;
 }
 
-// Returns the address, or its stand-in address, of the code that was loaded at this time. The size of a module includes
-// all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of several modules contain an
-// address, the code belongs to the module with the highest start address.
+// Returns the address of the code that was loaded at `address` at this time, or its stand-in address. The size of a
+// module includes all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of several
+// modules contain an address, the module with the highest start address is used.
 std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
   if (!covers(address)) return address;
   struct Found {
@@ -174,8 +175,8 @@ std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_
         time_ns <= load.change->noticed_ns)
       take(live, load, load.change->init, load.change->init + kMostInitBytes, Part::init);
   }
-  // If no module was loaded here at this time, use the next load. Code can only run while it is loaded, so the recorded
-  // time of that load must be inexact.
+  // If no module was loaded at this address at this time, use the next load. The code ran, so it was loaded; the
+  // recorded time of the load must be inexact.
   const Found& found = live.load != nullptr ? live : gone.load != nullptr ? gone : later;
   if (found.load == nullptr || (found.part == Part::code && found.load->change == nullptr)) return address;
   return stand_in(static_cast<std::size_t>(found.load - loads_.data()), found.part, address - found.begin);
@@ -192,8 +193,8 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  // The address belongs to a removed module, but it is unknown to which one. So no earlier load is known to have the
-  // same code.
+  // The address belongs to a removed module, but it is unknown to which module. Therefore no earlier load with the same
+  // code is known.
   if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }

@@ -30,7 +30,7 @@ struct ModuleChange {
   std::string symbols;     // symbols of the module, in the format of /proc/kallsyms
 };
 
-// Parses a note "module_changes". Skips invalid lines, and all changes after the 4096th.
+// Parses the note "module_changes". Skips invalid lines, and all changes after the 4096th.
 std::vector<ModuleChange> parse_module_changes(std::string_view text, const ClockScale& scale);
 
 // Events about modules, by module and time: true for a load, false for a removal.
@@ -47,26 +47,26 @@ class ModuleLoads {
   bool covers(std::uint64_t address) const;
   // Returns the stand-in address of the code that was at this address at this time.
   std::uint64_t address_at(std::uint64_t address, std::uint64_t time_ns) const;
-  // Returns a number for a time. If two times have the same number, each address has the same meaning at both times.
+  // Returns a number for a time. If two times have the same number, each address refers to the same code at both times.
   std::uint32_t epoch(std::uint64_t time_ns) const;
 
   std::uint64_t real_address(std::uint64_t address) const;
-  // Returns the stand-in address that the code had in the first load of the same build, if the module was loaded
-  // several times.
+  // Returns the stand-in address that the same code had in the first load of its build. Differs from `address` only if
+  // the module was loaded several times.
   std::uint64_t first_address(std::uint64_t address) const;
-  // Returns symbols for the stand-in addresses. The symbols do not depend on the events.
+  // Returns symbols for the stand-in addresses. They are the same whether or not the trace has module events.
   std::string symbols() const;
 
  private:
-  // A module from its load until its removal. For a module that was loaded before the recording, the time starts with
-  // the trace.
+  // The time from the load of a module until its removal. For a module that was loaded before the recording, this time
+  // starts with the trace.
   struct Load {
     const ModuleChange* change = nullptr;  // null: loaded before the recording started
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::uint64_t from_ns = 0;
     std::uint64_t to_ns = ~std::uint64_t{0};
-    std::size_t first = 0;  // index of the first load of the same build
+    std::size_t first = 0;  // index of the first load with the same build of the module
   };
   enum class Part : std::uint8_t { code, init, gone };
 

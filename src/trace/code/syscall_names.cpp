@@ -155,9 +155,9 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
     {"get_signal", Kind::way_back},
 };
 
-// Functions that do the work of a system call. Compilers turn the call into a jump, so the system call's own function
-// has no frame in the stack. The list is for Linux 5.10 to 6.18. It contains functions that only one system call, or
-// variants of one, uses. kDoerPrefixes lists more of them.
+// Functions that do the work of a system call. Compilers may turn the call to such a function into a jump. The system
+// call's own function then has no frame in the stack. The list is for Linux 5.10 to 6.18. Only one system call, or
+// variants of one system call, use each function. kDoerPrefixes lists more such functions.
 constexpr std::pair<std::string_view, std::string_view> kDoers[] = {{"ksys_mmap_pgoff", "mmap"},
                                                                     {"vm_mmap_pgoff", "mmap"},
                                                                     {"__vm_munmap", "munmap"},

@@ -27,7 +27,7 @@ constexpr std::array kProbes = {
 constexpr const char* kReceive =
     "the network receive path frees socket buffers (sk_buff) in bulk, and keeps some for reuse (napi_skb_cache)";
 
-// Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3.
+// The table of paths. Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3.
 constexpr std::array kPaths = {
     UntracedPath{"skbuff_head_cache", "*alloc_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
     UntracedPath{"skbuff_head_cache", "*build_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
@@ -107,8 +107,8 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
     if (std::ranges::find(probed, path.probe) != probed.end()) continue;
-    // A matching cache or a matching call site is enough: SLUB may have merged caches, and then only one of their names
-    // is shown.
+    // It is enough if the cache or the call site matches. SLUB may have merged caches, and only one of their names is
+    // then shown.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

@@ -14,14 +14,16 @@
 namespace kmt {
 
 // Functions on these paths where kmemtrace's probes record frees and allocations.
-constexpr std::string_view kBulkFreeFunction = "kmem_cache_free_bulk";  // also kfree_bulk(), which is inline
+// Probing this function also covers kfree_bulk(), which is inline.
+constexpr std::string_view kBulkFreeFunction = "kmem_cache_free_bulk";
 constexpr std::string_view kRcuFreeFunction = "kvfree_call_rcu";
 constexpr std::string_view kRcuNolockFreeFunction = "kfree_call_rcu_nolock";
 constexpr std::string_view kNolockAllocFunction = "_kmalloc_nolock_noprof";
-constexpr std::string_view kOldNolockAllocFunction = "kmalloc_nolock_noprof";  // the function's name in Linux 6.18
+// Name of _kmalloc_nolock_noprof() in Linux 6.18.
+constexpr std::string_view kOldNolockAllocFunction = "kmalloc_nolock_noprof";
 constexpr std::string_view kNolockFreeFunction = "kfree_nolock";
 
-// A function and the event of the system `kmemtrace` that its probe records.
+// A probed function, and the event that the probe records. The event belongs to the system `kmemtrace`.
 struct FunctionProbe {
   std::string_view function;
   std::string_view event;
@@ -29,23 +31,23 @@ struct FunctionProbe {
 std::span<const FunctionProbe> function_probes();
 
 struct UntracedPath {
-  // Glob for the cache; empty: any cache. Frees on a path for any cache are only noticed when an address is allocated
-  // again.
+  // Glob for the name of the cache; empty: any cache. A free of an object of any cache is noticed only when its address
+  // is allocated again.
   std::string_view cache;
   std::string_view call_site;  // glob for the function that allocates; empty: any
   KernelVersion from;          // first kernel version with the path
   KernelVersion until;         // last kernel version with the path; 0.0: the path still exists
   bool frees;                  // true: the path frees objects; false: it allocates objects
   std::string_view sentence;
-  std::string_view probe;  // the probed function; empty: no probe records this path
+  std::string_view probe;  // the function whose probe records this path; empty: no probe records it
 };
 
 std::span<const UntracedPath> untraced_paths();
 
-// Returns the path that may have freed objects of a cache or call site, or null if the table contains none. `cache` is
-// empty if unknown. A matching call site is enough, because merged caches share one name. If the kernel version is
-// unknown, the paths of the latest kernel are used. A path through one of the `probed` functions is in
-// the trace and does not count.
+// Returns an untraced path that may have freed objects of a cache or call site, or null if the table contains none.
+// `cache` is empty if unknown. A matching call site is enough, because merged caches share one name. If the kernel
+// version is unknown, the paths of the latest kernel are used. Paths through one of the `probed` functions are ignored,
+// because the trace contains their frees.
 const UntracedPath* untraced_free_of(const std::string& cache, const std::string& call_site,
                                      const std::optional<KernelVersion>& kernel,
                                      std::span<const std::string_view> probed = {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Frames in the user stacks of all processes. Equal places in one file are one frame.
+// Frames in the user stacks of all processes. The same position in a file is one frame, even if processes map it at
+// different addresses.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 namespace kmt {
 
 struct UserFrame {
-  std::uint64_t offset = 0;  // offset in the file of the object, in bytes; if there is no file, an address
+  std::uint64_t offset = 0;  // byte offset in the file of the object; if the object has no file, an address
   std::uint32_t object = 0;  // UserCode::objects
   std::uint32_t is_return_address = 0;
 
@@ -32,14 +33,14 @@ struct UserCode {
 struct UserName {
   std::string object;        // short name of the file: "libc.so.6", "[vdso]", "[JIT] tid 812"
   std::string function;      // empty: unknown
-  std::uint64_t offset = 0;  // offset in the function, in bytes; if the function is unknown, offset in the object
+  std::uint64_t offset = 0;  // byte offset in the function; if the function is unknown, offset in the object
   bool of_kernel = false;
 
   // Returns "getdents64", or "0x1d4e7" if the function is unknown.
   std::string symbol() const;
 };
 
-// Returns the last part of a path. Returns "[JIT] tid PID" for a perf-PID.map, like perf.
+// Returns the last part of a path. As in perf, returns "[JIT] tid PID" for a file perf-PID.map.
 std::string short_object_name(std::string_view path);
 
 }  // namespace kmt

@@ -9,13 +9,14 @@
 
 namespace kmt {
 
-// A program, a library, or code that is not in a file.
+// A program, a library, or code that is in no file.
 struct CodeObject {
-  // Path as the kernel reports it: "/usr/bin/make", "[vdso]"; for generated code: "/tmp/perf-PID.map".
+  // Path as the kernel reports it: "/usr/bin/make", "[vdso]". For generated code, "/tmp/perf-PID.map".
   std::string path;
   std::string build_id;  // lower-case hex digits; empty: unknown
-  // Lines "START SIZE NAME" with numbers in hex, as in a perf-PID.map (tools/perf/Documentation/jit-interface.txt).
-  // START is an address; for the vdso, it is an offset. Empty if the symbols are in the file of the object.
+  // Symbols as lines "START SIZE NAME" with numbers in hex, like in a perf-PID.map
+  // (tools/perf/Documentation/jit-interface.txt). START is an address; for the vdso, it is an offset. Empty if the
+  // object's file contains the symbols.
   std::string symbols;
 };
 
@@ -23,7 +24,7 @@ struct SpaceChange {
   enum class Kind : std::uint8_t {
     mapped,    // code was mapped, which replaces earlier mappings at these addresses
     forked,    // a process started with the mappings of its parent
-    executed,  // a process executed a program and lost all its mappings
+    executed,  // a process executed a new program and lost all its mappings
   };
 
   std::uint64_t time_ns = 0;  // on the trace's clock; 0: before the trace began
@@ -33,11 +34,11 @@ struct SpaceChange {
   std::uint32_t object = 0;  // only for mappings: index into UserMemory::objects
   std::uint64_t start = 0;   // only for mappings: first address
   std::uint64_t size = 0;    // bytes
-  // Offset in bytes in the file that the first address maps; for generated code, the first address itself.
+  // Offset of the mapping in the object's file, in bytes. For generated code, the first address of the mapping.
   std::uint64_t file_offset = 0;
 };
 
-// The code objects and the changes of mappings, as they are stored in a trace.
+// The code objects and the changes of the processes' mappings, as stored in a trace.
 struct UserMemory {
   std::vector<CodeObject> objects;
   std::vector<SpaceChange> changes;  // by time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Merges those parts of a trace that describe the memory of its processes.
+// Merges the parts of a trace that describe the memory of its processes.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace kmt {
 
-// Limits for damaged traces; real traces stay below them. Changes and objects need more bytes in memory than in a file.
-// So without limits, a small file could fill the memory.
+// Limits for damaged traces; real traces stay below them. Changes and objects take more bytes in memory than in a file.
+// Without limits, a small file could fill the memory.
 inline constexpr std::size_t kMostSpaceChanges = 1u << 22;
 inline constexpr std::size_t kMostCodeObjects = 1u << 20;
 
-// Equal objects are merged. The merged object has the symbols that were added last.
+// Merges equal objects. A merged object has the symbols that were added last.
 class UserMemoryParts {
  public:
-  // Throws Error if there would be too many changes or objects. The data is then unchanged.
+  // Throws Error if the sum would exceed a limit. The data is then unchanged.
   void add(UserMemory more);
   bool empty() const { return memory_.empty(); }
   // Returns all data, sorted by time, and removes it from this object.

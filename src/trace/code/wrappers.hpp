@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the caller that requested memory: skips functions of the allocators and their wrappers. The built-in list is
-// wrappers.txt; docs/wrappers.md explains it.
+// Finds the caller that requested memory. Skips functions of the allocators and their wrappers. The built-in list is
+// wrappers.txt; docs/wrappers.md explains the list.
 #pragma once
 
 #include <algorithm>
@@ -20,19 +20,20 @@ class WrapperList {
  public:
   struct Entry {
     std::string glob;
-    std::string why;      // may be empty
-    bool hides = true;    // true: hide the function; false: the line starts with `!`
-    bool is_name = true;  // the glob has no special characters
+    std::string why;  // reason for the entry; may be empty
+    // True: the list hides the function; false: the line starts with `!`, so the function is shown.
+    bool hides = true;
+    bool is_name = true;  // true: the glob is a plain name without special characters
   };
 
   // Creates an empty list, which hides nothing.
   WrapperList() = default;
   static WrapperList built_in();
-  // Appends the lines of a list that has the format of wrappers.txt. Throws Error with `path` and the line.
+  // Appends lines in the format of wrappers.txt. Throws Error with `path` and the invalid line.
   void add(std::string_view text, const std::string& path);
 
-  // True if the last entry that matches the function hides it. `function` may have a compiler's suffix, an offset and a
-  // module. Addresses without a name never match.
+  // True if the function is hidden: the last entry that matches it is one that hides. `function` may have a compiler's
+  // suffix, an offset and a module. Addresses without a name never match.
   bool hides(std::string_view function) const;
   // Returns the first frame whose function is not hidden. The innermost frame is first; frames have the form
   // "do_one+0x12/0x40 [module]".
@@ -57,7 +58,7 @@ class CallerFinder {
   // Returns the index of the first address whose function is not hidden. The innermost address is first. If all
   // functions are hidden, returns the size of the stack.
   std::size_t caller(std::span<const std::uint64_t> stack);
-  // looks up all addresses again; call this when symbols have changed
+  // Discards all results, so that addresses are looked up again. Call this function when symbols have changed.
   void names_changed() { hidden_.clear(); }
 
  private:

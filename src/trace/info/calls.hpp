@@ -13,7 +13,7 @@ class CallRecords;
 struct TraceCalls {
   CallTypes types;                       // types of the functions whose arguments are recorded
   bool are_blank = false;                // true: arguments and return values were removed from the trace
-  std::shared_ptr<CallRecords> records;  // null: OpenOptions does not request them
+  std::shared_ptr<CallRecords> records;  // null if OpenOptions does not request the records
 };
 
 }  // namespace kmt

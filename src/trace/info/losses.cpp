@@ -14,7 +14,8 @@ std::vector<std::uint64_t> lost_events_per_cpu(const TraceLosses& losses, unsign
 
   std::vector<std::uint64_t> marked(cpus, 0);
   std::vector<std::uint64_t> overwritten(cpus, 0);
-  std::vector<std::uint64_t> others(cpus, 0);  // number of losses that no mark in a page reports
+  // Number of losses that are only in the statistics, never marked in a page.
+  std::vector<std::uint64_t> others(cpus, 0);
   for (const LostEvents& lost : losses.intervals)
     marked[lost.cpu] = sum_of_counts(marked[lost.cpu], lost.count.value_or(1));
   for (const BufferStatistics& buffer : losses.buffers) {

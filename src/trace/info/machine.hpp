@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The machine and the kernel on which a trace was recorded. A source fills in these members when it is opened.
+// The machine and the kernel on which a trace was recorded. A trace source sets these members when it is opened.
 #pragma once
 
 #include <cstdint>

@@ -11,17 +11,19 @@
 
 namespace kmt {
 
-// The meaning of Event::address in a page event.
+// The kind of number that Event::address contains in a page event.
 enum class PageIdentity : std::uint8_t {
-  frame,        // page frame numbers, which show adjacent pages
-  struct_page,  // addresses of struct page (before Linux 4.1), which only identify whole allocations
+  frame,  // page frame numbers, which show which pages are adjacent
+  // Addresses of struct page (before Linux 4.1). They identify whole allocations, but not single pages.
+  struct_page,
 };
 
 struct TraceRecording {
-  std::vector<std::string> buffers;  // names of the ring buffers in use; "" is the top-level buffer
+  std::vector<std::string> buffers;  // names of the ring buffers that contain events; "" is the top-level buffer
   PageIdentity page_identity = PageIdentity::frame;
-  std::map<std::string, std::string> notes;  // notes on the machine and the recording: docs/formats/kmt.md
-  std::vector<StateSample> samples;          // by time
+  // Notes on the machine and the recording, by name; see docs/formats/kmt.md.
+  std::map<std::string, std::string> notes;
+  std::vector<StateSample> samples;  // by time
 };
 
 }  // namespace kmt

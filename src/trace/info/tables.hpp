@@ -28,8 +28,8 @@ struct TraceTables {
   std::vector<FlagName> gfp_flags;
 };
 
-// True if later events may contain names that tasks had earlier. All names are then only known when the whole trace has
-// been read.
+// True if later events may contain earlier names of tasks. The names of all tasks are then known only when the whole
+// trace has been read.
 inline bool may_tell_earlier_names(const std::vector<EventType>& types) {
   return std::any_of(types.begin(), types.end(),
                      [](const EventType& type) { return type.system == "task" || type.system == "sched"; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A snapshot as plain structs: the contents of the kernel's files about its memory at one time. src/snapshot parses the
-// texts. Lines and columns that the parser does not know are kept too.
+// A snapshot as plain structs: the contents of the kernel's files about its memory at one time. The parsers are in
+// src/snapshot. They also keep lines and columns that they do not know.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace kmt {
 struct NamedAmount {
   std::string name;
   std::uint64_t value = 0;
-  bool in_bytes = false;  // the text has the unit kB; `value` is converted to bytes
+  bool in_bytes = false;  // true: the text has the unit kB, and `value` is converted to bytes
 };
 using NamedAmounts = std::vector<NamedAmount>;  // in the order of the lines in the text
 
@@ -36,7 +36,8 @@ using NamedText = std::pair<std::string, std::string>;
 // A line of slabinfo.
 struct SlabInfo {
   std::string name;
-  std::uint64_t active_objects = 0;  // with SLUB, free objects in the slabs and sheaves of CPUs count as active
+  // Number of objects in use; SLUB also counts free objects in slabs and sheaves of CPUs.
+  std::uint64_t active_objects = 0;
   std::uint64_t objects = 0;
   std::uint64_t object_bytes = 0;  // size of an object in bytes, including padding and metadata
   std::uint64_t objects_per_slab = 0;
@@ -48,7 +49,7 @@ struct SlabInfo {
 // The contents of a folder in /sys/kernel/slab. A member is empty if this kernel does not have the file.
 struct SlabAttributes {
   std::string name;                  // name of the folder: "kmalloc-96", or ":0000096" for merged caches
-  std::vector<std::string> aliases;  // names of the caches that were merged
+  std::vector<std::string> aliases;  // names of the caches that were merged into this cache
   std::optional<std::uint64_t> object_bytes;
   std::optional<std::uint64_t> slab_bytes;  // size of an object in bytes, including padding and metadata
   std::optional<std::uint64_t> align;
@@ -67,7 +68,7 @@ struct VmallocCaller {
   std::string function;
   std::uint64_t areas = 0;
   std::uint64_t virtual_bytes = 0;
-  std::uint64_t pages = 0;         // number of pages that vmalloc allocated
+  std::uint64_t pages = 0;         // number of pages that vmalloc allocated for these areas
   std::uint64_t mapped_bytes = 0;  // bytes of areas that map other memory: ioremap, vmap and similar functions
   bool stacks = false;             // true: the areas are stacks of tasks
 };
@@ -75,14 +76,15 @@ struct VmallocCaller {
 // A line of allocinfo, or one stack in alloc_traces, page_owner or kmemleak.
 struct AllocationSite {
   std::string name;  // "mm/slub.c:2367 func:alloc_slab_page", or the name of the function
-  std::string of;    // the slab cache; for allocinfo, the module; may be empty
+  std::string of;    // the slab cache or, in allocinfo, the module; may be empty
   std::uint64_t count = 0;
   std::uint64_t bytes = 0;         // 0: unknown
-  bool approximate = false;        // the text has rounded bytes, such as "2.8M"
+  bool approximate = false;        // true: the text has rounded bytes, such as "2.8M"
   std::vector<std::string> stack;  // innermost first
   std::string others;              // all other fields of the line
 
-  // Returns the frames of the stack after `name`. The frames before `name` belong to the allocator.
+  // Returns the frames of the stack that follow the frame `name`, which are its callers. Frames before `name` belong to
+  // the allocator.
   std::span<const std::string> callers() const {
     const auto at = std::find(stack.begin(), stack.end(), name);
     return std::span(stack).subspan(at == stack.end() ? 0 : static_cast<std::size_t>(at - stack.begin()) + 1);
@@ -99,7 +101,7 @@ struct MemoryZone {
   unsigned node = 0;
   std::string name;
   NamedAmounts values;                          // lines of zoneinfo, in pages; includes "managed"
-  std::optional<std::uint64_t> cpu_list_pages;  // number of pages in the CPUs' own lists
+  std::optional<std::uint64_t> cpu_list_pages;  // number of pages in the per-CPU lists
   std::vector<std::uint64_t> free;              // by order: number of free blocks (buddyinfo)
 };
 
@@ -108,23 +110,24 @@ struct FreeByType {
   unsigned node = 0;
   std::string zone;
   std::string type;
-  std::vector<std::uint64_t> free;  // by order: number of free blocks; the kernel counts at most 100,000
+  // Number of free blocks by order; the kernel counts at most 100,000 blocks of an order.
+  std::vector<std::uint64_t> free;
 };
 
 struct PercpuUse {
-  // Bytes of the first chunk for all CPUs. These bytes are not part of MemTotal, because the kernel allocated this
-  // chunk before it computed MemTotal.
+  // Bytes of the first percpu chunk, for all CPUs together. These bytes are not part of MemTotal, because the kernel
+  // allocated this chunk before it computed MemTotal.
   std::optional<std::uint64_t> first_chunk_bytes;
   NamedAmounts values;  // percpu_stats
 };
 
-// A task in the kernel's report about an OOM kill.
+// A task in the table of tasks that the kernel logs for an OOM kill.
 struct OomTask {
   std::uint64_t pid = 0;
   std::string name;
   std::uint64_t rss_pages = 0;
   std::uint64_t swap_pages = 0;
-  std::optional<std::uint64_t> page_table_bytes;  // bytes of page tables; the kernel shows them since Linux 4.15
+  std::optional<std::uint64_t> page_table_bytes;  // bytes of page tables; in reports since Linux 4.15
 };
 
 // The kernel's report about an OOM kill, a failed allocation or SysRq+M. Members are empty if the report lacks them.
@@ -135,10 +138,11 @@ struct OomKill {
   std::string victim;
   std::uint64_t victim_pid = 0;
   std::vector<OomTask> tasks;
-  bool has_total_of_zones = false;  // true: the report is cut; MemTotal is the sum of its zones, or unknown
+  // True: the report is cut off, so MemTotal is the sum of the zones in the report, or unknown.
+  bool has_total_of_zones = false;
 };
 
-// A slab cache whose objects were not counted, only its bytes.
+// A slab cache for which the kernel only reported bytes, not numbers of objects.
 struct SlabTotal {
   std::string name;
   std::uint64_t used_bytes = 0;
@@ -165,7 +169,7 @@ struct KernelMemory {
   std::string host;  // uname -n
 
   NamedAmounts meminfo;
-  NamedAmounts vmstat;  // numbers as in the file, most of them pages
+  NamedAmounts vmstat;  // numbers as in the file; most are numbers of pages
   std::vector<SlabInfo> slabs;
   std::vector<SlabAttributes> slab_attributes;
   std::vector<MemoryZone> zones;
@@ -180,11 +184,11 @@ struct KernelMemory {
   std::vector<AllocationSite> slab_frees;        // free_traces: call sites that freed objects
   std::vector<AllocationSite> page_owners;       // counts pages
   std::vector<AllocationSite> kmemleak;
-  std::optional<OomKill> oom;  // set if meminfo and zones are from the kernel's log
+  std::optional<OomKill> oom;  // the report in the kernel's log; set if meminfo and zones are from this report
   std::vector<SlabTotal> unreclaimable_slabs;
   std::vector<MissingSource> missing;
-  std::vector<UnknownLine> unknown;  // only the first few lines of each source
-  std::uint64_t unknown_lines = 0;   // number of all unknown lines
+  std::vector<UnknownLine> unknown;  // lines that could not be parsed; only the first few of each source
+  std::uint64_t unknown_lines = 0;   // number of all lines that could not be parsed
   std::vector<std::string> has;      // names of the sources that could be read
 };
 

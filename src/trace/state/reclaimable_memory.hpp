@@ -7,8 +7,8 @@
 
 namespace kmt {
 
-// Caches with SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, mm/shmem.c and fs/buffer.c. Sockets are excluded although they
-// are inodes too.
+// Caches that the kernel marks with SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, mm/shmem.c and fs/buffer.c. The cache of
+// sockets has this mark too, because sockets are inodes, but it is excluded.
 inline constexpr std::array kReclaimableCaches = {
     "dentry",           "inode_cache",      "ext*_inode_cache", "xfs_inode",          "btrfs_inode",
     "f2fs_inode_cache", "fuse_inode",       "nfs_inode_cache",  "overlay_inode",      "ovl_inode",
@@ -20,11 +20,11 @@ inline constexpr std::array kReclaimableFunctions = {
     "alloc_buffer_head", "xas_alloc*",       "radix_tree_node_alloc*", "__es_insert_extent", "jbd2_journal_add*"};
 
 // Memory that is freed together with reclaimable memory, although the kernel does not count it as reclaimable. One kind
-// is the accounting data of slabs, although a part of this data belongs to other caches: see alloc_slab_obj_exts() in
-// mm/slub.c. Another kind is the journal's data of inodes. A third kind is vmalloc areas: the kernel keeps an area
-// after its memory was freed, until enough areas can be purged (lazy_max_pages() in mm/vmalloc.c). The last kind is
-// sockets in TIME_WAIT and their ports, which are freed after a minute, so a shorter recording shows only their
-// allocations (net/ipv4/inet_timewait_sock.c, inet_hashtables.c).
+// is the accounting data of slabs, although a part of this data belongs to slabs of unreclaimable caches: see
+// alloc_slab_obj_exts() in mm/slub.c. Another kind is the journal's data of inodes. A third kind is vmalloc areas: the
+// kernel keeps an area after its memory was freed, until enough areas can be purged (lazy_max_pages() in mm/vmalloc.c).
+// The last kind is sockets in TIME_WAIT and their ports. They are freed after a minute, so a shorter recording shows
+// only their allocations (net/ipv4/inet_timewait_sock.c, inet_hashtables.c).
 inline constexpr std::array kShrinkableCaches = {"lsm_inode_cache", "kernfs_node_cache", "vmap_area", "tw_sock_TCP*",
                                                  "jbd2_inode"};
 inline constexpr std::array kShrinkableFunctions = {

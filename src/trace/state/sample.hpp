@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The state of the kernel's memory at one time: the texts of the kernel's files.
+// The state of the kernel's memory at one time, stored as the texts of the kernel's files.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace kmt {
 
 struct StateSample {
-  // Time on the trace's clock. In a TraceInfo, it is converted to nanoseconds.
+  // Time on the trace's clock. In a TraceInfo, this time is already converted to nanoseconds.
   std::uint64_t ticks = 0;
   std::uint64_t unix_ns = 0;  // wall-clock time
   // Pairs of a file name and the file's content, such as "meminfo" and the text of /proc/meminfo.

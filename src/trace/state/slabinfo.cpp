@@ -52,7 +52,8 @@ bool take_column(std::string_view column, std::string_view value, SlabInfo& slab
     slab.name = value;
     return !value.empty();
   }
-  if (value == column) return true;  // ":", or the name of a group, such as "tunables" or "globalstat"
+  // ":", or the name that starts a group of columns, such as "tunables" or "globalstat".
+  if (value == column) return true;
   for (const auto& [known, member] : kColumns) {
     if (column != known) continue;
     const auto number = whole_number(value);
@@ -63,7 +64,7 @@ bool take_column(std::string_view column, std::string_view value, SlabInfo& slab
   return whole_number(value).has_value();
 }
 
-// True if the line contains more bytes than any machine has. The line must then be damaged.
+// True if a line describes more bytes of memory than any machine has. Such a line must be damaged.
 bool is_too_large(const SlabInfo& slab) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
   constexpr std::uint64_t kMostPages = kMostBytes >> 12;
@@ -78,7 +79,7 @@ std::string_view take_name(std::string_view& line, const std::vector<std::string
   std::size_t begin = std::min(line.find(" : "), line.size());
   for (std::ptrdiff_t i = 0; i < numbers; ++i) {
     begin = line.find_last_not_of(" \t", begin == 0 ? 0 : begin - 1);
-    // Position 0: the line has too few numbers.
+    // At position 0, the line has too few numbers before the colon.
     begin = begin == std::string_view::npos ? 0 : line.find_last_of(" \t", begin) + 1;
   }
   const std::string_view name = trim(line.substr(0, begin));

@@ -9,8 +9,8 @@ namespace kmt {
 
 namespace {
 
-// Maximum time between the events that report one birth: perf's fork record, task_newtask, and sched_process_fork. Task
-// IDs are not reused within this time.
+// Maximum time in ns between the events that report one birth: perf's fork record, task_newtask, and
+// sched_process_fork. The kernel does not reuse a task ID within this time.
 constexpr std::uint64_t kSameBirthNs = 1'000'000;
 
 template <typename Value>
@@ -19,7 +19,7 @@ const Value* find(const std::unordered_map<std::int32_t, Value>& map, std::int32
   return found == map.end() ? nullptr : &found->second;
 }
 
-// Returns the latest entry that is not later than this time.
+// Returns the latest entry at or before this time.
 template <typename Value>
 auto last_until(const std::map<std::uint64_t, Value>& map, std::uint64_t time_ns) {
   const auto later = map.upper_bound(time_ns);
@@ -45,7 +45,8 @@ void TaskLives::born(const TaskLife& life) {
   same_life.begins_pid_space = same_life.begins_pid_space || life.begins_pid_space;
   if (same_life.born_ns <= life.born_ns || lives.contains(life.born_ns)) return;
   same_life.born_ns = life.born_ns;
-  auto node = lives.extract(same);  // extract() does not move the value in memory, so pointers to it stay valid
+  // Extract() does not move the stored value in memory, so pointers to the value stay valid.
+  auto node = lives.extract(same);
   node.key() = life.born_ns;
   lives.insert(std::move(node));
 }

@@ -21,7 +21,7 @@ struct TaskRename {
 
 class TaskNameHistory {
  public:
-  // Adds a name that a task has from this time on. Names may be added in any order of time, because CPUs are read one
+  // Adds a name that a task has from `time_ns` on. Names may be added out of time order, because CPUs are read one
   // after the other.
   void called_since(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
   // Adds a name that a task had until this time. Earlier names of the task are unknown.
@@ -31,7 +31,7 @@ class TaskNameHistory {
   std::vector<TaskRename> renamed() const;  // returns tasks with several names, sorted by task and time
 
  private:
-  // By task: names, by the time of their first use.
+  // By task: its names, sorted by the time of their first use.
   std::unordered_map<std::int32_t, std::map<std::uint64_t, std::string>> names_;
 };
 

@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-// Maximum number of steps. Parents in forged traces may form circles or endless chains.
+// Maximum number of steps to an ancestor. Parents in forged traces may form circles or endless chains.
 constexpr unsigned kMostAncestors = 1024;
 constexpr std::int32_t kKthreadd = 2;
 constexpr std::uint64_t kFirstPidSpace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
@@ -23,7 +23,7 @@ const KnownProcess* known(const TraceTasks& tasks, Process process) {
   if (process.life == nullptr && tasks.lives.noted_at_start()) {
     if (const KnownProcess* const then = tasks.lives.known_at_begin(process.pid)) return then;
   }
-  // If the ID was used by several tasks, the entry in the kernel's files may belong to any of them.
+  // If several tasks used the ID, the kernel's files may describe any of them.
   return tasks.lives.is_used_again(process.pid) ? nullptr : tasks.lives.known_later(process.pid);
 }
 
@@ -49,10 +49,10 @@ Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time
     process = {creator, tasks.lives.life_at(creator, process.life->born_ns)};
   }
   if (process.life != nullptr && process.life->knows_kind) return process;
-  // The kernel's files contain the process of each living task. If the ID was used by several tasks, the entry may
-  // belong to another task.
+  // The kernel's files list the process of each living task. If several tasks used the ID, the entry may belong to
+  // another task.
   if (process.life != nullptr && tasks.lives.is_used_again(process.pid)) return process;
-  // A task that is older than the trace must not be confused with a later task with this ID.
+  // A task from before the trace must not be confused with a later task that has its ID.
   const KnownProcess* const then = process.life == nullptr ? tasks.lives.known_at_begin(process.pid) : nullptr;
   if (then != nullptr) return {then->group, nullptr};
   const std::int32_t group = thread_group(tasks, process.pid).value_or(process.pid);
@@ -86,7 +86,7 @@ std::string container_of_cgroup(std::string_view path) {
   struct Pattern {
     std::string_view prefix, suffix, name;
   };
-  // The folder is "docker-0123….scope" with systemd, and "docker/0123…" otherwise.
+  // With systemd, the folder of a container is "docker-0123….scope"; otherwise it is "docker/0123…".
   constexpr std::array kPatterns = {Pattern{"docker-", ".scope", "docker"}, Pattern{"libpod-", ".scope", "podman"},
                                     Pattern{"cri-containerd-", ".scope", "containerd"},
                                     Pattern{"crio-", ".scope", "cri-o"}};
@@ -127,7 +127,7 @@ std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLif
         child = &birth;
     first = {true, child == nullptr || child->begins_pid_space ? 0 : child->tid};
   }
-  // If the ID of the creator was used by another task in between, the namespace is that other task's.
+  // If another task used the creator's ID in between, that other task created the namespace.
   return tasks.lives.life_at(life.creator, made_ns) == tasks.lives.life_at(life.creator, life.born_ns) ? first.pid : 0;
 }
 

@@ -17,16 +17,16 @@ struct Process {
 };
 
 // PID namespaces that tasks created with unshare(2). No event reports them, because unshare(2) does not change the task
-// itself. They are derived from the allocation that unshare(2) makes.
+// itself. They are derived from the allocation that the kernel makes for a new namespace.
 class MadePidSpaces {
  public:
   void made(std::int32_t tid, std::uint64_t time_ns) { made_.try_emplace({tid, time_ns}); }
-  // Returns the first process of the PID namespace in which this life began. Returns 0 if the namespace was not created
-  // with unshare(2) by the creator of this task.
+  // Returns the first process of the PID namespace in which a task's life began. Returns 0 if the creator of the task
+  // did not create this namespace with unshare(2).
   std::int32_t first_process(const TraceTasks& tasks, const TaskLife& life) const;
 
  private:
-  // First process in the namespace, computed when it is first needed; 0 if clone(2) created the namespace.
+  // First process in the namespace, computed on first use. Its `pid` is 0 if clone(2) created the namespace.
   struct First {
     bool is_known = false;
     std::int32_t pid = 0;
@@ -35,7 +35,7 @@ class MadePidSpaces {
 };
 
 Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
-// Returns the oldest ancestor of a process, as far as the trace shows it. This ancestor was alive when the trace began.
+// Returns the oldest ancestor of a process that the trace shows. This ancestor was already alive when the trace began.
 // Returns the process itself if it was alive then, or if its parent is unknown.
 Process oldest_ancestor(const TraceTasks& tasks, Process process);
 // Returns the path of the process's version 2 cgroup; empty if the trace does not contain it.
@@ -46,7 +46,7 @@ std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t ti
 // trace lacks this information.
 std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns,
                          const MadePidSpaces& made = {});
-// Returns the name of the container in a cgroup path; empty if it contains none.
+// Returns the name of the container in a cgroup path; empty if the path names no container.
 std::string container_of_cgroup(std::string_view path);
 bool is_kernel_thread(const TraceTasks& tasks, Process process);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tasks of a trace: their names, processes and lifetimes. The data grows while events are read.
+// The tasks of a trace: their names, processes and lifetimes. Reading events adds to this data.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace kmt {
 struct TraceTasks {
   std::unordered_map<std::int32_t, std::string> comms;  // by task ID: the last name of the task
   TaskNameHistory names;                                // from events
-  // By task ID: ID of the process; use thread_group() to look it up.
+  // By task ID: ID of the task's process. Use thread_group() to look it up.
   std::unordered_map<std::int32_t, std::int32_t> thread_groups;
   TaskLives lives;  // when tasks were created, or moved to another cgroup
 };
 
-// Returns the name that events show for the task at this time, otherwise its last name. Returns "<idle>" for task 0,
-// and "<...>" if the name is unknown.
+// Returns the name of a task at a time, as events show it. If they do not show it, returns the task's last name.
+// Returns "<idle>" for task 0, and "<...>" if the name is unknown.
 std::string_view task_name(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 
-// Returns the process that a task belongs to (its tgid); empty if the trace does not contain it. If several processes
-// used the ID, the last known one is used for the whole trace.
+// Returns the ID of the process (tgid) that a task belongs to; empty if the trace does not contain it. If the task ID
+// belonged to several processes, the last known process is used for the whole trace.
 std::optional<std::int32_t> thread_group(const TraceTasks& tasks, std::int32_t tid);
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of programs that trace the kernel, and of functions for their buffers. The memory that the kernel allocates for
-// them is part of the measurement.
+// Names of programs that trace the kernel, and of functions that allocate their buffers. The memory that the kernel
+// allocates for these programs is caused by the measurement.
 #pragma once
 
 #include <string_view>
