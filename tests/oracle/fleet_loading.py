@@ -72,7 +72,7 @@ class Loading:
         for server in self.servers.all:
             first_schema(server, 'older_cluster', 'fleet')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were changed from schema 1: schema 6, a shard's and its cluster's\n",
+            self.assertEqual("The tables of the database older_cluster were changed from schema 1: schema 6, for this shard and for the cluster\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['web1'][0], 'web1', HOSTS['web1'][1])

@@ -25,8 +25,8 @@ void add_clickhouse_options(Command& command, ClickHouseOptions& options);
 // Removes the URL from the words of a command line and returns it. Throws Error if there is none.
 std::string take_url(std::vector<std::string>& words);
 
-// Returns the server's address. `retry` says for how long failed requests are retried; an empty string means the
-// default. Retries are reported on stderr. Throws Error.
+// Returns the server's address. `retry` is the time during which failed requests are retried; if empty, the default.
+// Retries are reported on stderr. Throws Error.
 ServerAddress server_at(const std::string& url, const std::string& retry);
 
 class ClickHouseExport {

@@ -157,7 +157,7 @@ void schema(ClickHouse& server, const FleetArguments& options) {
                            : state.before == state.now ? "existed already"
                                                        : fmt::format("were changed from schema {}", state.before);
   print_result(fmt::format("The tables of the database {} {}: schema {}{}\n", printable(server.database()), done,
-                           state.now, state.of_cluster ? ", a shard's and its cluster's" : ""));
+                           state.now, state.of_cluster ? ", for this shard and for the cluster" : ""));
 }
 
 struct Question {

@@ -29,7 +29,7 @@ TraceOptions without_call_records(TraceOptions options) {
   return options;
 }
 
-// True if the condition holds for a batch near the start of a trace.
+// True if the condition holds for a batch that starts within the first 100,000 events of a trace.
 template <typename Condition>
 bool begins_with(const TraceOptions& options, Condition&& condition) {
   constexpr std::size_t kEnough = 100'000;  // events

@@ -33,7 +33,7 @@ struct AnalyseOptions {
 // Adds all options except FILE. `options` must outlive the command.
 void add_analyse_options(Command& command, AnalyseOptions& options, const std::string& threads_help = kThreadsHelp);
 
-// A trace opened for an analysis, with the names of its addresses and the facts that are needed before the first event.
+// A trace opened for an analysis, with its symbols and other data that an analysis needs before the first event.
 class OpenedTrace {
  public:
   // Completes the requests with data from the trace: the callers of wrappers, and the names of tasks. `options` must
@@ -53,8 +53,8 @@ class OpenedTrace {
   bool read_ahead(std::span<CacheNames* const> caches);
   // True if the part of the trace that was already read has calls.
   bool has_calls() const { return calls_->has_calls(); }
-  // Passes the events to `events` until the trace ends or `wanted` is false. Then ends the stream. Returns false after
-  // Ctrl+C.
+  // Passes the events to `events` until the trace ends or `wanted` is false. Then reports the end of the trace to
+  // `events`. Returns false after Ctrl+C.
   bool stream(EventStream& events, const bool& wanted = kAlways);
   // Prints a note on stderr if call paths were requested but the trace has no calls. Call it after reading the trace.
   void say_lack_of_calls() const;

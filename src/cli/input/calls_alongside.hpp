@@ -13,8 +13,8 @@ namespace kmt {
 
 class CallsAlongside : public Source {
  public:
-  // `trace` must outlive this object. The types of calls are from the trace or from the file `btf`, as in
-  // CallTypeSource.
+  // `trace` must outlive this object. The types of calls are read from the trace or from the file `btf` (see
+  // CallTypeSource).
   CallsAlongside(OpenedTrace& trace, CallGraphRequest request, const std::string& btf);
 
   const TraceInfo& info() const override { return trace_.info(); }

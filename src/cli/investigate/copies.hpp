@@ -16,7 +16,7 @@ namespace kmt {
 struct CopiedKernel {
   std::optional<SnapshotResult> before;
   std::optional<SnapshotResult> after;
-  std::string before_path;  // of these
+  std::string before_path;  // the file, folder or report of `before`
   std::string after_path;
   // the kernel's counters at several times; one state per folder of copies, sorted by time; ticks are in ns on one
   // clock

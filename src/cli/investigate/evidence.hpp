@@ -10,10 +10,10 @@ namespace kmt {
 
 inline constexpr const char* kEvidenceFile = "evidence.json";
 
-// Returns the evidence, except the trace, which is in another file. Takes only those parts of `result` that are known
-// before any verdict.
+// Returns the evidence, except the trace, which is in another file. Uses only those members of `result` that are known
+// before the verdict.
 std::string json_evidence(const InvestigationResult& result, const InvestigationEvidence& evidence);
-// Reads a file that json_evidence() has written. Throws Error if the file is not such a file.
+// Reads a file that json_evidence() has written. Throws Error if the file has another format.
 void read_evidence(const std::string& path, InvestigationResult& result, InvestigationEvidence& evidence);
 
 }  // namespace kmt

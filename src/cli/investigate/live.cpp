@@ -219,7 +219,7 @@ class Watch {
 
   InvestigationEvidence evidence() {
     InvestigationEvidence evidence;
-    // Ending a recording may take longer than the requested time. The extra time is not counted.
+    // A recording may still be ending when the requested time is over. This extra time is not counted.
     evidence.seconds = std::min(seconds(), request_.seconds);
     evidence.threshold_bytes_per_s = request_.threshold_bytes_per_s;
     evidence.states = states_over_time(states_.all, watched_.kernel.page_size, states_.unaccounted);

@@ -98,7 +98,8 @@ double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
 }
 
 bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan) {
-  constexpr double kPartForRecording = 0.6;  // as a fraction of the CPU budget without the fixed costs
+  // reserved for the recording, as a fraction of the CPU budget minus the fixed costs
+  constexpr double kPartForRecording = 0.6;
   return plan.samples && plan.trace && use.seconds >= kThresholds.shortest_watch &&
          cpu_left(use, plan) < kPartForRecording * (plan.most_cpu_seconds - plan.least_cpu_seconds);
 }

@@ -30,10 +30,10 @@ inline constexpr double kSecondsOfAState = 3e-3;
 // The fixed cost of the start and the end. It includes loading programs, two snapshots, reading names, reading a
 // recording, and writing the page.
 inline constexpr double kFixedSeconds = 0.8;
-inline constexpr double kSecondsAtTheEnd = 0.4;  // of these
+inline constexpr double kSecondsAtTheEnd = 0.4;  // the part of kFixedSeconds for the end
 inline constexpr double kSecondsToEndSamples = 0.1;
 inline constexpr double kSecondsToRecord = 0.35;       // CPU seconds for starting and for ending a recording
-inline constexpr double kSecondsToEndRecording = 0.1;  // of these
+inline constexpr double kSecondsToEndRecording = 0.1;  // the part of kSecondsToRecord for the end
 inline constexpr double kSecondsOfRecording = 4e-3;    // CPU time per second of a recording, even if it has no events
 
 inline constexpr std::uint64_t kMostTraceBuffer = 32 << 20;
@@ -73,7 +73,8 @@ bool is_part_of_samples_spent(const CpuUse& use, const InvestigationPlan& plan);
 bool can_sample_pages(double programs_per_s, double cpu_left, const InvestigationPlan& plan);
 // The part of the growing memory that will be recorded.
 struct RecordingChoice {
-  // the wanted memory without single pages, which cost too much to record with stacks on a whole machine
+  // The growing memory without single pages (order 0). Recording single pages with stacks on a whole machine costs too
+  // much.
   Narrowing rest;
   Narrowing of;  // the part of `rest` that can be recorded for long enough, fastest growth first; may be empty
   bool ends_samples = false;  // true: sampling must end to make room for the recording

@@ -38,8 +38,8 @@ std::optional<MemoryCgroups> memory_cgroups_of(const GrowthSeen& seen) {
       const auto [of, is_new] = cgroups.try_emplace(group.process);
       if (is_new) of->second = memory_cgroup_of(group.process);
     }
-  std::erase_if(cgroups,
-                [](const auto& of) { return of.second.empty(); });  // a process without a known cgroup has ended
+  // The cgroup of a process is unknown only if the process has ended.
+  std::erase_if(cgroups, [](const auto& of) { return of.second.empty(); });
   return cgroups;
 }
 

@@ -33,7 +33,7 @@ class InvestigationSamples {
   std::vector<UnseenSource> unseen() const { return unseen_of(watcher_.losses(), growth_.not_kept()); }
   std::uint64_t begin_ns() const { return begin_ns_; }
   std::uint64_t kernel_bytes() const { return watcher_.memory(); }
-  std::uint64_t ring_bytes() const { return watcher_.ring_bytes(); }  // of these
+  std::uint64_t ring_bytes() const { return watcher_.ring_bytes(); }  // part of kernel_bytes()
   GrowthSeen seen();
   HeapProfileForms forms();  // returns the samples in the forms that a profile file can store
 

@@ -38,7 +38,7 @@ class ProgressLine {
 // Facts about the file or files that were written.
 struct WrittenTrace {
   std::string path;         // path of the only or the last file; empty for a temporary file
-  std::uint64_t bytes = 0;  // of it
+  std::uint64_t bytes = 0;  // size of this file
   unsigned files = 1;
   unsigned files_removed = 0;
   // number of events in the file of a flight recorder, which keeps only the latest events

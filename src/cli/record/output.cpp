@@ -40,9 +40,8 @@ std::map<std::string, std::string> notes_of_recording(const RecordOptions& optio
           {"command", fmt::format("{}", fmt::join(options.command, " "))}};
 }
 
-// Returns only those counters of lost events that no buffer page contains. The other counters cover the whole
-// recording, so they would be wrong in a file that covers only a part of it. Such files are those of a flight recorder,
-// and recordings in several files.
+// Returns the counters of lost events for a file that covers only a part of the recording (flight recorder, rotation).
+// Losses that are also marked in buffer pages are left out, because their counters cover the whole recording.
 std::string counts_of_part(const std::string& statistics) {
   std::string counts;
   for (const std::string_view line : split(statistics, '\n'))
@@ -51,7 +50,7 @@ std::string counts_of_part(const std::string& statistics) {
   return counts;
 }
 
-// Returns the facts that were unknown when the start of the file was written.
+// Returns the part of the description that was unknown when the start of the file was written.
 TraceDescription description_at_end(const RawRecording& recording, bool whole) {
   TraceDescription end;
   end.kernel.saved_cmdlines = recording.kernel.saved_cmdlines;

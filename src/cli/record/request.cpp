@@ -111,7 +111,8 @@ bool wants_kernel_stacks(const RecordOptions& options) {
 
 bool wants_user_stacks(const RecordOptions& options) { return options.stacks == "user" || options.stacks == "both"; }
 
-// Throws Error before the recording, so that no recording is lost.
+// Throws Error if the output cannot be written. Called before the recording, because otherwise the recording would be
+// lost.
 void check_output(const std::string& path) {
   std::error_code code;
   if (path == "-") throw Error("A trace cannot be written to stdout: name a file with -o");

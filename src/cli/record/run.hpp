@@ -22,7 +22,7 @@ struct RecordSteps {
 };
 
 struct RecordedTrace {
-  RecordOutcome outcome;  // includes errors in writing the file
+  RecordOutcome outcome;  // also has the errors that occurred while the file was written
   WrittenTrace written;
 };
 

@@ -200,7 +200,8 @@ void try_to_write(const std::string& path) {
 
 int graph(const Command& command, const GraphArguments& options) {
   const bool is_recorded = name_functions(options.words, asks_for_recording(options.recording));
-  const Shown shown = shown_of(options, is_recorded);  // computed here, so that errors appear before the recording
+  // this check of the options comes first, so that errors appear before the recording
+  const Shown shown = shown_of(options, is_recorded);
   if (!is_recorded && options.words.empty() && default_trace() == "trace.kmt" && ::access("trace.kmt", F_OK) != 0)
     throw Error("Nothing to show, because neither a function nor a trace is given, and there is no trace.kmt here")
         .hint(

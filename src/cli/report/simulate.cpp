@@ -170,7 +170,8 @@ SimulationResult simulated(const SimulateArguments& options, SimulationRequest r
   CacheNames caches(trace.info());
   KmallocProfile profile(ahead->info(), trace.names());
   WatchedSource first(*ahead, options.analyse.trace.progress);
-  // Reads the samples first, because caches of control groups affect which names of caches are learned.
+  // Takes the samples of slabinfo first. They show which caches belong to control groups, and this affects the names
+  // that `caches` learns.
   take_samples(trace.info(), request);
   const std::vector<std::string> copies = split_commas({options.slabinfo});
   if (!copies.empty()) request.slabinfo_before = slabinfo_in(copies.front(), trace.info().machine.page_size);

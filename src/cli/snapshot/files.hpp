@@ -35,14 +35,14 @@ Copies load_copies(const std::string& path);
 // The snapshots of a series, the samples of the memory state in a trace, or the reports in a kernel log.
 class SnapshotFile {
  public:
-  // Several files must be kernel logs, in the order of time. Throws Error in the cases in which at() does.
+  // If there are several files, they must be kernel logs, sorted by time. Throws the same errors as at().
   explicit SnapshotFile(const std::vector<std::string>& paths);
   explicit SnapshotFile(const std::string& path) : SnapshotFile(std::vector{path}) {}
   std::size_t size() const { return reader_ ? reader_->size() : reports_.size(); }  // number of snapshots, at least 1
   // returns null if the file is a log
   const kmt_format::SnapshotReader* reader() const { return reader_ ? &*reader_ : nullptr; }
   StateSample sample(std::size_t index) { return reader_ ? reader_->at(index) : reports_.at(index); }
-  // Returns what the snapshots of a log lack, such as unused reports.
+  // Returns notes about missing data in a log, such as unused reports.
   const std::vector<MissingSource>& notes() const { return notes_; }
   // Returns a snapshot. Sets `elapsed_ns` to the time between the first snapshot and this one.
   SnapshotResult at(std::size_t index, std::uint64_t* elapsed_ns = nullptr);
@@ -61,9 +61,9 @@ class SnapshotFile {
 
 // Returns the state of memory in the sample. `kernel` describes the machine of the sample.
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel);
-// Returns what the copies lack: the damage of an archive, and unused reports of a log.
+// Returns notes about missing data in the copies: damage of an archive, and unused reports of a log.
 std::vector<MissingSource> notes_of(const Copies& copies);
-// Returns the snapshot in the copies. If they have none, returns the last report of their kernel log.
+// Returns the snapshot in the copies. If the copies have no snapshot, returns the last report of their kernel log.
 SnapshotResult snapshot_of(Copies&& copies);
 // Returns the last undamaged snapshot of a file. For copies of kernel files, returns the snapshot in them. For a kernel
 // log, returns the last report. Throws Error.
