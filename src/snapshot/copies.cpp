@@ -37,7 +37,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostOfACopy = 16u << 20;
 constexpr std::size_t kMostOfALog = 256u << 20;  // maximum number of bytes of a log, after decompression
 
-std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }  // npos + 1 is 0
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}  // if nothing is found, npos + 1 is 0
 
 // True for files that may contain the kernel's log.
 bool is_log(std::string_view path) {
@@ -181,7 +183,7 @@ class Finder {
   void take(std::string_view path, std::string&& text) {
     if (const auto place = place_of(path)) {
       const bool is_cut = text.size() > kMostOfACopy;
-      // Removes an incomplete last line. npos + 1 is 0.
+      // Removes an incomplete last line. If there is no line break, npos + 1 is 0.
       if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);
       remove_editors_changes(text);
       if (const std::string why = keep_last_copy(place->name, text); !why.empty())

@@ -66,7 +66,7 @@ bool is_count_of_pages(std::string_view line) {
 
 bool continues_number(std::string_view line, std::string_view next) {
   line = trim(line);
-  const std::size_t begin = line.find_last_of(" \t") + 1;  // npos + 1 is 0
+  const std::size_t begin = line.find_last_of(" \t") + 1;  // if nothing is found, npos + 1 is 0
   const std::string_view word = line.substr(begin);
   const std::string_view rest = Words(next).next();
   if (word.empty() || rest.empty()) return false;

@@ -146,7 +146,7 @@ std::string_view part_with_reports(std::string_view log) {
   for (const std::string_view end : {"pages RAM", "pages reserved", "Killed process", "cma reserved"})
     if (const std::size_t at = log.rfind(end); at != log.npos) last = std::max(last, at);
   if (first == log.npos || last <= first) return log;
-  const std::size_t begin = log.rfind('\n', first) + 1;  // npos + 1 is 0
+  const std::size_t begin = log.rfind('\n', first) + 1;  // if nothing is found, npos + 1 is 0
   return log.substr(begin, log.find('\n', last) - begin);
 }
 
@@ -220,8 +220,8 @@ class LogReader {
  private:
   static constexpr std::size_t kMostOfALine = 1 << 16;
 
-  // Removes the text of a message with line breaks, as in `journalctl -o export`: its length in 8 bytes (little
-  // endian), and the text. Returns the text.
+  // Removes a message with line breaks from the log and returns its text. `journalctl -o export` writes such a message
+  // as 8 bytes with the length (little endian), and then the text.
   std::string_view take_binary(std::string_view& log) {
     constexpr std::size_t kLength = 8;
     std::uint64_t length = 0;

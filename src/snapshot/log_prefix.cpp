@@ -219,7 +219,7 @@ bool take_syslog_fields(std::string_view& text, LogMessage& message) {
 
 // Removes "kern.warn" from the end: facility and level, as written by busybox and rsyslog.
 std::string_view without_facility(std::string_view text) {
-  const std::string_view last = text.substr(text.rfind(' ') + 1);  // npos + 1 is 0
+  const std::string_view last = text.substr(text.rfind(' ') + 1);  // if nothing is found, npos + 1 is 0
   const std::size_t dot = last.find('.');
   const bool has_level = dot != last.npos && dot > 0 && is_level(last.substr(dot + 1));
   return has_level ? trim(text.substr(0, text.size() - last.size())) : text;
@@ -236,7 +236,7 @@ bool take_host(std::string_view& text, LogMessage& message) {
     if (left.starts_with('[')) left.remove_prefix(std::min(left.find(']'), left.size() - 1) + 1);
     if (!left.starts_with(':')) continue;
     message.host = without_facility(trim(text.substr(0, at)));
-    message.host.remove_prefix(message.host.rfind(' ') + 1);  // npos + 1 is 0
+    message.host.remove_prefix(message.host.rfind(' ') + 1);  // if nothing is found, npos + 1 is 0
     text = left.substr(1);
     return true;
   }

@@ -237,7 +237,7 @@ class ReportReader {
     lost_ = std::min(lost_ + std::min(count, kMost), kMost);
   }
 
-  // Ends the current report. Keeps the report only if it has numbers of memory.
+  // Ends the current report. Keeps the report only if it has numbers of memory, or if only its end is left in the log.
   void end() {
     const bool has_end = report_.starts_late && report_.lines.contains("pages RAM");
     if (in_report_ && (report_.has_memory() || has_end)) {

@@ -21,7 +21,8 @@ void parse_numbers(std::string_view text, std::string_view source, NamedAmounts&
   });
 }
 
-// Adds the unit kB if a program such as awk has removed it. Only the numbers of huge pages have no unit.
+// Adds the unit kB if a program such as awk has removed it. In an unchanged meminfo, only the numbers of huge pages
+// have no unit.
 void add_lost_unit(NamedAmounts& numbers) {
   const auto total = std::ranges::find(numbers, "MemTotal", &NamedAmount::name);
   if (total == numbers.end() || total->in_bytes) return;
@@ -49,7 +50,7 @@ void parse_meminfo(std::string_view text, KernelMemory& memory) {
   // Drop an incomplete last line, because the number in it may lack digits.
   if (!text.empty() && !text.ends_with('\n') && !text.ends_with(" kB")) {
     memory.missing.push_back({"meminfo", "its last line is cut off", "copy /proc/meminfo as a whole"});
-    text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
+    text = text.substr(0, text.rfind('\n') + 1);  // if nothing is found, npos + 1 is 0
   }
   parse_numbers(text, "meminfo", memory.meminfo, memory);
   add_lost_unit(memory.meminfo);

@@ -23,7 +23,7 @@ std::string_view without_offset(std::string_view symbol) { return symbol.substr(
 struct Area {
   std::uint64_t pages = 0;
   bool vmalloc = false;
-  bool has_kind = false;  // the kernel writes the kind after the number of pages
+  bool has_kind = false;  // true: the line has the kind of the area, which the kernel writes after the number of pages
 };
 
 constexpr std::array<std::string_view, 6> kKinds = {"vmalloc", "vmap", "ioremap", "user", "dma-coherent", "sparse"};

@@ -25,7 +25,7 @@ struct ProgramsRequest {
   bool nested = false;
   bool without_own_events = false;      // omit events of this process
   unsigned cpus = 1;                    // number of CPUs, which are numbered from 0 to cpus - 1
-  std::uint64_t ring_bytes_of_cpu = 0;  // approximate sum of the rings of one CPU
+  std::uint64_t ring_bytes_of_cpu = 0;  // approximate total size of the rings of one CPU, in bytes
 };
 
 // Sizes of rings. The rings of all CPUs form one array.

@@ -40,7 +40,7 @@ std::string reason_of(int error_number, const std::string& path) {
   return fmt::format("{}: {}", path, std::generic_category().message(error_number));
 }
 
-// Returns a feature that exists if a file exists.
+// Returns a feature that is available if this process may access the file `path` with the access mode `mode`.
 Feature probe_file(std::string name, std::string purpose, const std::string& path, int mode, bool needed = false) {
   Feature feature{std::move(name), std::move(purpose), false, needed, {}};
   if (path.front() != '/')

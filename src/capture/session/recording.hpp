@@ -20,7 +20,7 @@
 
 namespace kmt {
 
-// Whether probes record frees on kernel paths without a tracepoint, if the kernel allows it.
+// States whether probes record frees on kernel paths that have no tracepoint.
 enum class PathProbing : std::uint8_t {
   not_applicable,  // frees are not recorded, so probes have no use
   off,             // the user does not want probes; the trace has a note about the functions without one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads build IDs of the kernel and its modules, and the addresses of modules' code. They are needed to find debug info
-// and to place it at the right addresses. docs/formats/kmt.md, "Notes", describes the texts. Paths are parameters for
-// tests.
+// and to place it at the right addresses. docs/formats/kmt.md, "Notes", describes the texts. The paths are parameters,
+// so that tests can use other folders.
 #pragma once
 
 #include <string>

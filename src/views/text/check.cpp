@@ -37,7 +37,7 @@ std::string causes_of(AffectedNumbers numbers, const Findings& findings, const T
   return causes;
 }
 
-// Says which reported numbers are affected and by how much, and what to do.
+// Returns lines that state which reported numbers are affected, by how much, and what to do.
 std::string conclusion(const CheckResult& result, const TextStyle& style) {
   const TraceSummary& trace = result.trace;
   const std::uint64_t lost = trace.lost_events;

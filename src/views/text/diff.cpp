@@ -39,7 +39,7 @@ std::string difference_text(const Change& change, Unit unit, const TextStyle& st
   const double difference = *change.difference;
   const char* const sign = difference > 0 ? "+" : difference < 0 ? "-" : "";
   const std::string size = value_text(std::abs(difference), unit, style);
-  return size == value_text(0, unit, style) ? size : sign + size;  // no "-0"
+  return size == value_text(0, unit, style) ? size : sign + size;  // avoids "-0"
 }
 
 // Returns a change as text, in percent. For a column in percent, the change is shown in percentage points, because a

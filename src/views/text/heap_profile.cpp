@@ -75,7 +75,7 @@ Table table_of(const HeapProfileResult& result, std::span<const HeapRow* const> 
   return table;
 }
 
-// The tables of rows.
+// The kinds of rows. Each kind has its own table.
 enum class RowKind { slab, pages, slab_pages, user_pages };
 
 RowKind kind_of(const HeapRow& row) {

@@ -42,7 +42,7 @@ std::string totals_line(const Histogram& histogram, const TextStyle& style) {
   return labelled("totals", text, style);
 }
 
-// Warns if the rows differ from the kernel's totals.
+// Returns a warning if the rows differ from the kernel's totals.
 std::string difference_line(const Histogram& histogram, const TextStyle& style) {
   const HistogramDifference difference = difference_from_totals(histogram);
   std::vector<std::string> parts;

@@ -136,7 +136,8 @@ struct CallPrograms::State {
   MappedArray rings;
   std::size_t loaded_for = 0;  // trampolines only: index of the function for which the object's programs were loaded
   LeftOut left_out;
-  // All functions without a program: those in `left_out`, and those that were skipped because of an interruption.
+  // All functions without a program: those in `left_out`, and those that were skipped because interrupted() became
+  // true.
   std::vector<RefusedFunction> refused;
   std::vector<Trampoline> trampolines;
   bpf_program* enter = nullptr;  // program for the entries of functions without values
@@ -144,7 +145,7 @@ struct CallPrograms::State {
   bpf_program* leave = nullptr;
   std::vector<int> probe_links;
 
-  // `targets` has one element for each function that can have a trampoline.
+  // `targets` has one element for each function, or none if there are too many functions for trampolines.
   State(Way wanted, const RecordedCalls& calls, const TrampolineTargets& targets, const ProgramsRequest& request,
         const SharedByPrograms& shared, const std::function<bool()>& interrupted);
   void size_maps(const RecordedCalls& calls, const ProgramsRequest& request);

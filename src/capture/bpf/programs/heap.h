@@ -82,8 +82,10 @@ struct kmt_sample_end {
 /* Losses since the start, summed over all programs and CPUs. */
 struct kmt_heap_losses {
   unsigned long long samples;    /* samples lost because the ring buffer was full */
-  unsigned long long ends;       /* ends lost: the ring buffer was full, or the table of followed objects busy */
-  unsigned long long unfollowed; /* objects that were not followed: there were too many, or the table was busy */
+  /* number of ends lost, because the ring buffer was full or the table of followed objects was busy */
+  unsigned long long ends;
+  /* number of samples that were not followed, because there were too many or the table was busy */
+  unsigned long long unfollowed;
   unsigned long long sites; /* number of events that are missing in the sums of sites, because a table was full */
   unsigned long long site_bytes; /* allocated bytes of these events */
   unsigned long long no_stack;   /* samples without a stack */

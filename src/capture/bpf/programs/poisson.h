@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) unsigned long long kmt_bytes_to_nex
 }
 
 struct kmt_sampler {
-  long long bytes_left; /* bytes to the next sample; 0: not drawn yet */
+  long long bytes_left; /* number of bytes until the next sample; 0: no distance was drawn yet */
 };
 
 /* True if an allocation of this many bytes is sampled. `random` returns 32 bits from `state`. */

@@ -132,7 +132,7 @@ static __always_inline int take(u64* context, enum kmt_event event, bool is_nest
   if (is_nested && !is_missed(cpu, what)) return 0;
   const u32 ring = is_nested ? what->nested_ring : what->ring;
   const u32 table = is_nested ? what->nested_table : what->table;
-  // The number is also looked up for unselected tasks, to notice the end of a cache.
+  // The number of the cache is looked up even if the task is not selected, to notice when a cache is destroyed.
   s32 cache = 0;
   if (what->cache >= 0)
     cache = number_of_cache((const struct kmem_cache*)argument(context, what->cache), cpu, table, what->is_free);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the running kernel's page descriptors. The arguments of tracepoints are addresses of page descriptors.
+// Finds the addresses of the running kernel's page descriptors (struct page). They are needed to compute frame numbers,
+// because the arguments of tracepoints are addresses of page descriptors.
 #pragma once
 
 #include <optional>

@@ -37,7 +37,7 @@ std::uint64_t ring_bytes_of_cpu(const RecordRequest& request, std::size_t cpus) 
 // The divisor of a CPU's ring memory if calls are recorded: events and calls each get half.
 constexpr std::uint64_t kPartForCalls = 2;
 
-// Returns the kernel's event descriptions, with the field that the programs add.
+// Returns the description of the kernel. The formats of the events are those of the records that the programs write.
 KernelDescription describe(const std::string& tracefs, const RecordRequest& request, const RecordPrograms& programs) {
   KernelDescription kernel = describe_kernel(tracefs, tracefs, request.events, kClock);
   // the descriptions of the tracer's own events come first

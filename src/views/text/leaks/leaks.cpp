@@ -97,7 +97,7 @@ std::string doubt_lines(const LeaksResult& result, const LeaksOptions& options, 
   return names.empty() ? out : out + "\n" + hanging("Uncertain or expected to grow: ", names + ".", style);
 }
 
-// Says how many groups and stacks a brief report does not show.
+// Returns a line that states how many groups and stacks a brief report does not show.
 std::string cut_line(const LeaksResult& result, const LeaksOptions& options, const LeaksExtent& extent,
                      const TextStyle& style) {
   if (!options.is_brief) return {};

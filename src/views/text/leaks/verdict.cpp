@@ -214,7 +214,7 @@ std::string who_holds(const LeaksResult& result, const TextStyle& style) {
       style);
 }
 
-// Says which part of a cut file was judged. Empty if the file is whole.
+// Returns a sentence that states which part of a cut file was judged. Empty if the file is complete.
 std::string cut_text(const LeaksResult& result, const TextStyle& style) {
   if (!result.cut_at_ns) return {};
   return hanging("",
