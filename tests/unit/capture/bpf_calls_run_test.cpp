@@ -240,7 +240,7 @@ TEST_F(BpfCallPrograms, LimitTheNumberOfValues) {
 
 TEST_F(BpfCallPrograms, MatchExitsByStackPosition) {
   enter(1, kStack);
-  leave(1, kStack - 96);  // exit of an inner call of the same function, whose entry was missed
+  leave(1, kStack - 96);  // exit of an inner call of the same function; the entry of this inner call was missed
   enter(2, kStack - 64);
   leave(3, kStack - 128);  // exit of a call whose entry was missed
   leave(2, kStack - 64);

@@ -46,7 +46,7 @@ std::vector<std::uint8_t> series_file(const std::string& path) {
 struct Seen {
   std::size_t intact = 0;
   bool is_whole = false;     // all snapshots and the description are intact
-  bool has_finding = false;  // true: there is any finding
+  bool has_finding = false;  // true: at least one finding was reported
 };
 
 Seen see(const std::vector<std::uint8_t>& file) {

@@ -109,7 +109,7 @@ TEST_P(ProbedFrees, ABulkFreeOfNothingKeepsItsPlaceForAStack) {
 TEST_P(ProbedFrees, ArgumentsOfKfreeRcuAreTheHeadAndTheObjectOrItsOffset) {
   EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0x10008, 8})), Addresses{0x10000});        // Linux 6.1
   EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0x10008, 0x10000})), Addresses{0x10000});  // Linux 6.2
-  EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0, 0x10000})), Addresses{0x10000});        // without a head
+  EXPECT_EQ(addresses_of(record(kRcu, {0x50, 0, 0x10000})), Addresses{0x10000});        // without an rcu_head
   EXPECT_EQ(events.front().kind, EventKind::rcu_free);
 }
 

@@ -81,8 +81,8 @@ TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// The samples of a task are few: they rise in steps, and only in the first third of the time. The counter of the cache
-// that the task allocates from rises steadily.
+// The samples of a task are few: they rise in steps, and only during the first 10 of 16 seconds. The counter of the
+// cache that the task allocates from rises steadily.
 TEST(Investigation, CountersAndSharesNameTheTask) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
@@ -108,7 +108,7 @@ TEST(Investigation, CountersAndSharesNameTheTask) {
     });
   };
   EXPECT_FALSE(names(evidence_of("kmalloc-192", few)));  // the growing cache is not that of the task
-  EXPECT_FALSE(names(evidence_of("key_jar", [](double seconds) { return seconds < 3 ? 0 : 400'000; })));  // at once
+  EXPECT_FALSE(names(evidence_of("key_jar", [](double seconds) { return seconds < 3 ? 0 : 400'000; })));  // one jump
 }
 
 TEST(Investigation, ShortRecordingsAreNotJudged) {

@@ -54,7 +54,7 @@ TEST(DyingCgroups, CountsWithoutAChildThatWasJustRemoved) {
   EXPECT_EQ(rows[0].slab_bytes, 4096u);
 }
 
-// Names of cgroups may be like the names of files.
+// A cgroup may have the name of a file such as memory.stat.
 TEST(DyingCgroups, ALineBelongsToItsLastFile) {
   const std::vector<DyingCgroups> rows = dying_in(
       "/cgroup.stat:a/cgroup.stat:nr_dying_descendants 2\n/cgroup.stat:a/memory.stat:slab 4096\n"
