@@ -35,7 +35,7 @@ constexpr const char* kRepairFooter = R"(Examples:
   kmemtrace repair damaged.kmt -o good.kmt  keeps the damaged file unchanged
 
 Every intact chunk of the file is kept unchanged. Everything else is dropped, and the index and the trailer are rebuilt.
-The file records which parts were dropped, and `kmemtrace check` still reports them.
+The repaired file records which parts were dropped, and `kmemtrace check` reports these parts.
 
 If only the end of the file is damaged, only the end is rewritten. Otherwise the repaired trace is written to a new
 file, which then replaces FILE.

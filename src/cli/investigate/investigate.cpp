@@ -82,13 +82,13 @@ the growth. If one condition is not met, the first sentence says "Unsure". Recla
 cache) and user memory are not judged. Page tables are judged only if they are larger than a tenth of the memory of
 their process.
 
-An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the kernel's
-counters decide what is recorded. Without tracefs, there are only samples. Without both, the report shows which caches
+An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the recording is
+chosen from the kernel's counters. Without tracefs, there are only samples. Without both, the report shows which caches
 grow, but not which code or process makes them grow.
 
 Exit status:
-  0  no confirmed growth, though some may be unsure
-  1  confirmed growth, whether its call site was found or not
+  0  no confirmed growth; growth may be possible but unsure
+  1  confirmed growth, with or without a known call site
   2  wrong usage, or a file cannot be read or written
   3  not permitted to read or write a file
   4  undecided: the time was too short, there were too few states, less than half of the time was

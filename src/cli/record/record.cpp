@@ -213,7 +213,8 @@ Command record_command() {
                  "Limit the total size of all ring buffers, and the memory of --flight T, to SIZE\nThe default is a "
                  "sixteenth of the available memory.");
   command.option("--clock", &options->clock, "CLOCK",
-                 "Use the trace clock CLOCK\nThe default is the cheapest clock that is ordered across CPUs. `kmemtrace "
+                 "Use the trace clock CLOCK\nThe default is the clock with the least overhead that is ordered across "
+                 "CPUs. `kmemtrace "
                  "list clocks` shows this clock and the reason.");
   command.option("--file-version", &options->version, "N", "Write trace.dat version N: 6 or 7 (default: 7)",
                  {.words = {"6", "7"}});

@@ -41,11 +41,11 @@ constexpr const char* kFlamegraphFooter = R"(Examples:
   kmemtrace flamegraph big.kmt --cache dentry --title dentries -o dentries.svg
 
 The width of a frame shows the memory allocated in the function and in all functions that it calls. Each allocator has a
-separate part of the picture. Do not add these parts, because slabs consist of pages. Percentages refer to the allocator
-of the frame. Peaks of several stacks are from different times, so their frames are marked "at most". Only the 10,000
-largest frames are drawn. In a browser, the picture is as wide as the window. A click or Enter zooms, "all" or Escape
-goes back, / or Ctrl+F searches, and Tab and arrow keys move between frames. If the trace has no stacks, each call site
-is a frame. This also applies if one of two compared traces has no stacks.
+separate part of the picture. Do not add these parts, because slabs consist of pages. Percentages are shares of the
+total of the frame's allocator. Peaks of several stacks are from different times, so their frames are marked "at most".
+Only the 10,000 largest frames are drawn. In a browser, the picture is as wide as the window. A click or Enter zooms,
+"all" or Escape goes back, / or Ctrl+F searches, and Tab and arrow keys move between frames. If the trace has no stacks,
+each call site is a frame. With --diff, each call site is also a frame if only one of the two traces has stacks.
 
 {}
 

@@ -83,8 +83,8 @@ nested calls, and the part that is still live when it returns:
 
 Slabs consist of pages, so do not add their bytes. Lines between ==========> and <========== belong to an interrupt. The
 call includes the time of the interrupt, but not its allocations. "events were lost" means that events were lost during
-the call, so it may have allocated more. "calls may have been missed" means the same, but the task of the lost events is
-unknown.
+the call, so it may have allocated more. "calls may have been missed" means that the start or end of a call was missed
+in an unknown task.
 
 With --args and --ret, the types in the trace (or in --btf) decide how values are shown. Integers are shown in decimal,
 possible addresses in hex, file modes in octal, and flags and errors by name. Structures passed in registers are shown
@@ -101,7 +101,7 @@ CPU:1 [LOST 12 EVENTS] shows that events of a CPU were lost.
 
 The calls of each task are followed separately. The duration of a call includes the overhead of tracing its nested
 calls. function_graph measures durations itself. With BPF and kprobe events, the duration is the time between the
-records of start and end. With BPF, it excludes the time to record the start.
+records of start and end. With BPF, the duration excludes the time for recording the start.
 
 Only the named functions and the memory events of the same tasks are traced. Recording needs root, and a kernel that can
 trace functions with BPF, ftrace or kprobe events. The back end and any losses are reported at the end. If the recording

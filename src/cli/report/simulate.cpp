@@ -47,9 +47,9 @@ constexpr const char* kSimulateFooter = R"(Examples:
   kmemtrace simulate trace.dat --slabinfo before,after    check the model against copies of /proc/slabinfo
 
 "Held" is the memory of slabs, and of allocations above the largest class, for objects allocated in the trace. "Rounded
-up" is the memory beyond the requested size (internal waste). "Unused in slabs" is the memory in slabs without an object
-(external waste). Both values are from the time when most memory was held. "CPUs' lists" is the maximum that the CPUs
-may keep in reserve for a cache.
+up" is the memory that objects take beyond their requested size (internal waste). "Unused in slabs" is the memory in
+slabs without an object (external waste). Both values are from the time when most memory was held. "CPUs' lists" is the
+maximum that the CPUs may keep in reserve for a cache.
 
 Suggestions are based on replays of the trace. The first pass finds candidates by estimating the saving if objects had exactly the requested size. The second pass replays each candidate separately, and ranks the candidates that save held memory on
 average. The third pass replays all suggestions together.

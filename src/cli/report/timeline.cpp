@@ -38,8 +38,8 @@ Live bytes are bytes that were allocated in the trace and not yet freed. Time is
 
 The balance compares changes of the kernel's memory counters with the events. The counters are from the first and the
 last sample of the recording, and the events are those between these samples. Counters and events do not measure exactly
-the same. The text below each line explains the difference. With --by cache, caches have separate lines if the samples
-include slabinfo. There is no balance for a part of a trace.
+the same memory. The text below each line explains the difference. With --by cache, caches have separate lines if the
+samples include slabinfo. If only a part of the trace is selected, there is no balance.
 
 For a series of snapshots (`kmemtrace snapshot --every`), the changed lines of the balance sheet are drawn, with their
 largest changes. Only --top and the options for the output format apply.

@@ -54,7 +54,7 @@ A snapshot reads the kernel's counters once and traces nothing. The lines of the
 up to MemTotal. Unaccounted memory consists of pages that were allocated directly from the page allocator and are in no
 counter of the kernel. Examples are buffers of pipes, sockets and rings, and memory of drivers.
 
-The health checks compare numbers with limits that healthy machines stay below. docs/health.md lists them.
+The health checks compare numbers with limits that healthy machines stay below. docs/health.md lists the checks.
 
 Other sections depend on the kernel's configuration and boot parameters. Missing sections are listed with advice. Only
 root can read some of the files.

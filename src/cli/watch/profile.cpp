@@ -62,11 +62,11 @@ constexpr const char* kProfileFooter = R"(Examples:
   kmemtrace profile --continuous /var/tmp/heap   writes a file per minute, and keeps the latest 60
   kmemtrace profile -d 10m -o heap.kmt           then: kmemtrace profile --show heap.kmt --by cache,stack
 
-Allocations are sampled at random. Every allocated byte has the same chance, with one sample per --rate bytes on
-average. Each sample is followed until it is freed. The output shows estimates of all allocated memory and of live
-memory, each with a 95 % confidence interval. Rows with few samples have wide intervals. A smaller --rate makes the
-intervals narrower, but costs more CPU time. Live memory is memory that was allocated since the profile started and is
-not yet freed.
+Allocations are sampled at random. Every allocated byte has the same chance of being sampled. On average, there is one
+sample per --rate bytes. Each sample is followed until it is freed. The output shows estimates of all allocated memory
+and of live memory, each with a 95 % confidence interval. Rows with few samples have wide intervals. A smaller --rate
+makes the intervals narrower, but costs more CPU time. Live memory is memory that was allocated since the profile
+started and is not yet freed.
 
 Estimates are unbiased for any duration, so a profile may run all the time. An event that is not sampled costs some
 nanoseconds.

@@ -43,9 +43,9 @@ constexpr const char* kStatFooter = R"(Examples:
 
 BPF programs count the events inside the kernel. No events are copied to user space, and each event costs some
 nanoseconds. The counts are exact: the number of all events is Events plus Missed. An event is missed if it occurs while
-the same event is being counted on its CPU. Only the number of missed events is known. The column Missed is shown only
-if there are such events. Requested is the size that callers requested, and Allocated is the size that was allocated.
-Frees show bytes only if the kernel reports them; for kfree(), it does not.
+the same event is being counted on its CPU. Only the number of missed events is known, not their bytes. The column
+Missed is shown only if events were missed. Requested is the size that callers requested, and Allocated is the size that
+was allocated. Frees show bytes only if the kernel reports them; for kfree(), it does not.
 
 The kernel's memory counters are also shown, at the start and the end, or for each interval.
 
