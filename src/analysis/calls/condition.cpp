@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, Operator> kOperators[] = {
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
-  // Octal numbers are accepted because events show file modes in octal, and users copy these.
+  // Octal numbers are accepted because events show file modes in octal, and users copy these numbers.
   const bool octal = !hex && text.size() > 1 && text.starts_with('0');
   if (hex) text.remove_prefix(2);
   return parse_number<std::uint64_t>(text, hex ? 16 : octal ? 8 : 10);
@@ -79,7 +79,7 @@ bool decide(Operator compare, std::strong_ordering order) {
     case Operator::less_or_equal: return std::is_lteq(order);
     case Operator::greater: return std::is_gt(order);
     case Operator::greater_or_equal: return std::is_gteq(order);
-    case Operator::has_bits: break;  // "&" tests bits and needs no order
+    case Operator::has_bits: break;  // operator "&" tests bits, so the type needs no order
   }
   return false;
 }
@@ -176,7 +176,7 @@ CallCondition parse_call_condition(const std::string& text) {
             "Write an argument, or ret for the result, one of == != < <= > >= & and a value: 'flags&WRITE', "
             "'name==\"etc\"', 'ret==-ENOENT'");
   };
-  std::size_t at = 0;  // index of the comparison operator in the text; the ">" of "->" in a name is not an operator
+  std::size_t at = 0;  // index of the comparison operator in the text; skips the ">" of "->" in a name
   while ((at = text.find_first_of("=!<>&", at)) != std::string::npos && at > 0 && text[at] == '>' &&
          text[at - 1] == '-')
     ++at;
@@ -320,7 +320,8 @@ void CallConditions::add(std::uint32_t function, const std::string& name, const 
       can_hold_[i] = true;
     } catch (const Error& error) {
       can_hold = false;
-      // Prefer errors with a hint on how to write the condition. Other errors, such as "returns nothing", help less.
+      // Errors with a hint on how to write the condition are preferred. Other errors, such as "returns nothing", are
+      // less helpful.
       if (!why_[i] || (why_[i]->hint().empty() && !error.hint().empty())) why_[i] = error;
     }
   }

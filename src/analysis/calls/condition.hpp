@@ -16,11 +16,12 @@ namespace kmt {
 struct CallCondition {
   enum class Operator : std::uint8_t { equal, different, less, less_or_equal, greater, greater_or_equal, has_bits };
 
-  std::string name;  // as typed: name of an argument or of another recorded value, "ret" for the result
+  std::string name;  // name as typed: an argument, another recorded value, or "ret" for the result
   Operator compare = Operator::equal;
-  std::string text;                   // text without its quotes; escape sequences are not decoded
-  bool quoted = false;                // the value was quoted, so it is a string
-  std::optional<std::uint64_t> bits;  // the text as a 64-bit number; true, false, NULL and -ENOENT are numbers too
+  std::string text;     // text without its quotes; escape sequences are not decoded
+  bool quoted = false;  // the value was quoted, so it is a string
+  // The text as a 64-bit number; true, false, NULL and names such as -ENOENT are converted too.
+  std::optional<std::uint64_t> bits;
   bool is_negative = false;
 
   bool of_result() const { return name == "ret"; }
@@ -29,8 +30,8 @@ struct CallCondition {
 // Throws Error.
 CallCondition parse_call_condition(const std::string& text);
 
-// Converts a condition to the type of a value: names of flags and enumeration values become numbers. If the GFP flags
-// are not known yet, `gfp_flags` is nullptr, and any flag name is accepted. Throws Error if no value of the type can
+// Converts a condition to the type of a value. Names of flags and enumeration values become numbers. `gfp_flags` is
+// nullptr if the GFP flags are not known yet; any flag name is then accepted. Throws Error if no value of the type can
 // meet the condition.
 CallCondition condition_for(const CallCondition& condition, const ValueType& type,
                             const std::vector<FlagName>* gfp_flags);
@@ -39,7 +40,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
 // No condition holds for a value that was not recorded.
 bool holds(const CallCondition& condition, const CallValue& value);
 
-// Several conditions for functions with different types. A call must meet all conditions.
+// Several conditions, for functions with different types. A call is selected only if it meets all conditions.
 class CallConditions {
  public:
   // `gfp_flags` has the same meaning as in condition_for(); the object keeps the pointer.
@@ -49,7 +50,7 @@ class CallConditions {
   // arguments are unknown.
   void add(std::uint32_t function, const std::string& name, const CallSignature* signature);
   bool knows(std::uint32_t function) const { return function < functions_.size() && functions_[function]; }
-  // True if the conditions on the arguments, or on the result, hold for a call of a known function.
+  // True if a call of a known function meets the conditions on its arguments, or on its result.
   bool hold(std::uint32_t function, const CallValues& arguments) const;
   bool hold(std::uint32_t function, const CallValue& result) const;
   bool any_of_arguments() const;
@@ -57,7 +58,7 @@ class CallConditions {
   // True if a condition compares the text of an argument of a known function. The recorder must then read this text
   // from the memory of the traced machine.
   bool compare_text() const { return compare_text_; }
-  // Throws Error if a condition cannot hold for any known function. Does nothing if no function is known.
+  // Throws Error if no known function can meet a condition. Does nothing if no function is known.
   void check() const;
 
  private:

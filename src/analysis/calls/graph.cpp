@@ -20,12 +20,14 @@ namespace kmt {
 
 struct CallGraph::State {
   // A node represents one call. It exists while the call is open, and while any memory allocated in the call or its
-  // callees is live. Afterwards, another call may get the node's number.
+  // callees is live. After that, the node's number may be given to another call.
   struct Node {
-    std::uint32_t parent = 0;  // node of the caller; 0: none, or an interrupt that is not inside the interrupted call
+    // Node of the caller; 0: none, because no caller is traced or the call was made by an interrupt.
+    std::uint32_t parent = 0;
     std::uint32_t function = 0;
-    std::uint32_t place = 0;       // while the call is open: index of its task in `stacks`
-    std::uint32_t references = 1;  // 1 if open, plus 1 for each live allocation and each child node
+    std::uint32_t place = 0;  // while the call is open: index of its task in `stacks`
+    // Number of users: 1 if the call is open, plus 1 for each live allocation and each child node.
+    std::uint32_t references = 1;
     bool open = true;
     bool selected = false;
   };
@@ -33,7 +35,7 @@ struct CallGraph::State {
     std::uint64_t bytes;
     std::uint32_t node;  // node in which the memory was allocated; 0: outside all calls
     Allocator allocator;
-    bool ended;  // the first page has been freed, but other pages of the block are live
+    bool ended;  // true: the first page has been freed, but other pages of the block are live
   };
   struct Function {
     GraphFunction sums;
@@ -103,7 +105,7 @@ struct CallGraph::State {
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;
-  // For each index i: the earliest start among the entries of result.missed from i on. The entries may overlap.
+  // Index i: the earliest start among the entries result.missed[i] and later. The entries may overlap.
   std::vector<std::uint64_t> missed_from;
   CallGraphResult result;
 };
@@ -115,7 +117,8 @@ std::uint32_t CallGraph::State::function_of(std::uint64_t address) {
   Function& function = functions.emplace_back();
   function.sums.address = address;
   const std::string symbol = symbols.name(address);
-  // The symbol has an offset if the traced address follows an instruction that marks a branch target.
+  // The symbol has an offset if the function starts with an instruction that marks a branch target: the traced address
+  // then follows this instruction.
   const std::size_t offset = symbol.find('+');
   const std::size_t module = symbol.find(" [");
   function.sums.name = symbol.substr(0, std::min(offset, module));
@@ -279,7 +282,7 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
 }
 
 // True if the recorder may have missed calls between these times. The recorder only knows that calls were missed
-// between two readings of its counters, but not which functions were called. Therefore any missed call may have
+// between two readings of its counters. It does not know which functions were called, so any missed call may have
 // happened inside this call.
 bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const {
   const auto missed = std::ranges::lower_bound(result.missed, began_ns, {}, &MissedEvents::to_ns);
@@ -348,8 +351,8 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
 void CallGraph::State::account_memory(const StreamedEvent& streamed) {
   if (streamed.outcome == Outcome::duplicate_event && !streamed.ended.empty()) {
-    // A duplicate event gives the allocation a new number. The innermost call in which it was allocated does not
-    // change.
+    // A duplicate event gives the allocation a new number. The innermost call that contains the allocation stays the
+    // same.
     if (const Live* const first = live.find(streamed.ended.front().allocation)) {
       const Live same = *first;
       live.erase(streamed.ended.front().allocation);
@@ -408,7 +411,7 @@ void CallGraph::State::release(const EndedPart& part) {
   live.erase(part.allocation);
 }
 
-// Adds the memory that is live at the end of the trace to each function in whose calls it was allocated.
+// Adds the memory that is live at the end of the trace to each function that allocated it in one of its calls.
 void CallGraph::State::add_live() {
   std::vector<std::uint32_t> counted;
   live.for_each([&](std::uint64_t, const Live& entry) {

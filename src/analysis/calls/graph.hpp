@@ -27,13 +27,14 @@
 namespace kmt {
 
 struct CallGraphRequest {
-  std::vector<std::string> functions;          // globs; selects these calls and all calls inside them; empty: all
-  std::set<std::int32_t> pids;                 // thread IDs; empty: all threads and interrupts
-  std::optional<unsigned> depth;               // number of levels to show; empty: all
-  std::vector<CallCondition> where;            // a call is shown if it meets all conditions; its callees are shown too
-  std::uint64_t least_ns = 0;                  // shorter calls are not shown
-  bool errors_only = false;                    // shows only calls that returned an error
-  bool arguments = false;                      // include arguments in the result
+  // Globs on function names; selects matching calls and all calls inside them; empty: all.
+  std::vector<std::string> functions;
+  std::set<std::int32_t> pids;       // thread IDs; empty: all threads and interrupts
+  std::optional<unsigned> depth;     // number of levels to show; empty: all
+  std::vector<CallCondition> where;  // a call is shown if it meets all conditions; the calls inside it are shown too
+  std::uint64_t least_ns = 0;        // calls shorter than this are not shown
+  bool errors_only = false;          // true: show only calls that returned an error
+  bool arguments = false;            // true: include arguments in the result
   const CallSignatures* signatures = nullptr;  // must outlive the graph; nullptr: values have no types
   std::size_t limit = 0;                       // maximum number of calls to show, in order of start; 0: all
   std::size_t slowest = 0;                     // number of longest calls to show in addition to `limit`
@@ -46,7 +47,8 @@ class CallGraph : public EventSink {
   ~CallGraph() override;
 
   void add(const StreamedEvent& event) override;
-  // Ends all open calls and completes the result. Throws Error if a condition names an argument that no function has.
+  // Ends all open calls and completes the result. Throws Error if a condition names an argument that no recorded
+  // function has.
   void end(const StreamEnd& end) override;
   CallGraphResult take();  // call once, after end()
 

@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// The trampoline has this name on all architectures (Linux 6.18).
+// The tracer's trampoline has this name on all architectures (Linux 6.18).
 constexpr std::string_view kTrampoline = "return_to_handler";
 
 bool is_of_memory(EventKind kind) {
@@ -49,7 +49,7 @@ std::uint32_t CallPaths::function_of(std::uint64_t address) {
   return *id;
 }
 
-// Returns an ID for the function that contains an address. Functions of one name have one ID.
+// Returns an ID for the function that contains an address. Functions with the same name share one ID.
 std::uint32_t CallPaths::name_id(std::uint64_t address) {
   const auto [id, inserted] = name_ids_.insert(address);
   if (inserted)
@@ -88,7 +88,8 @@ void CallPaths::add_calls(Event& event) {
   if (TaskCalls* const task = calls_.at(event); task != nullptr && task->around(event) != nullptr) {
     for (auto call = task->calls.rbegin(); call != task->calls.rend(); ++call) {
       path_.push_back(functions_[call->function].inside);
-      if (call->on_top) break;  // this call and all outer calls were interrupted, so they did not cause the allocation
+      // An interrupt interrupted this call and all outer calls, so they did not cause the allocation.
+      if (call->on_top) break;
     }
   }
   const std::size_t caller = callers_.caller(path_);

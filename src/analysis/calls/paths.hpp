@@ -24,7 +24,7 @@
 
 namespace kmt {
 
-// A source that wraps another source and adds the call paths.
+// A source that wraps another source. It adds the call paths to the events of that source.
 class CallPaths : public Source {
  public:
   // All arguments must outlive this object. New call sites and stacks are added to the tables of the wrapped source.
@@ -35,7 +35,7 @@ class CallPaths : public Source {
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
 
-  // True if a call event has been read.
+  // True if a call event has been read so far.
   bool has_calls() const { return !functions_.empty(); }
 
  private:

@@ -22,7 +22,7 @@ std::size_t ShownCalls::begin(TracedCall call, std::size_t parent) {
 void ShownCalls::show(std::size_t slot, bool end_seen) {
   Held& held = calls_[slot];
   if (end_seen) held.end = ++place_;
-  ++held.reasons;  // keeps the call until both lists below have been tried
+  ++held.reasons;  // keeps the call in memory until both lists below have been tried
   keep(first_, limit_, held.begin, slot);
   if (limit_ != 0 && slowest_ != 0 && held.call.duration_ns) keep(slow_, slowest_, ~*held.call.duration_ns, slot);
   lose_reason(slot);

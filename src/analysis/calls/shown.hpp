@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stores the calls that a call graph shows. Running calls are stored too, because the decision whether to show a call
-// is made when the call ends.
+// Stores the calls that a call graph shows. Running calls are stored too: only the end of a call decides whether the
+// call is shown.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class ShownCalls {
   // Marks a call as ended. The call is kept if it is within the limits. `end_seen` is false if the end of the call was
   // not recorded.
   void show(std::size_t slot, bool end_seen);
-  void drop(std::size_t slot);         // `slot` may be kNone
+  void drop(std::size_t slot);         // `slot` may be kNone; the function then does nothing
   void hide_inside(std::size_t slot);  // `slot` may be kNone
   // True if no call that starts now can be shown.
   bool is_full() const { return limit_ != 0 && slowest_ == 0 && first_.size() == limit_; }
@@ -39,8 +39,9 @@ class ShownCalls {
     std::uint64_t begin = 0;  // position among all starts and ends of calls; 0: the call was dropped
     std::uint64_t end = 0;    // position of the end, like `begin`; 0: end not seen
     std::size_t parent = kNone;
-    std::uint64_t parent_begin = 0;  // `begin` of the parent; differs if another call now uses the parent's slot
-    unsigned reasons = 0;            // number of lists (first_, slow_) that keep the ended call
+    // `begin` of the parent call, to detect that another call now uses the parent's slot.
+    std::uint64_t parent_begin = 0;
+    unsigned reasons = 0;  // number of lists (first_, slow_) that keep the ended call
   };
   bool is_there(const Held& child) const {
     return child.parent != kNone && calls_[child.parent].begin == child.parent_begin;

@@ -19,8 +19,8 @@ std::uint64_t task_key(const Event& event) {
 
 // True if this open call started before lost events, but the ending call started after them. The open call is then too
 // old to be the call that ends. The measured duration may exclude the time asleep, so a call that slept may look too
-// old. Such a call is then shown in two parts. If the event has a frame address instead of a depth, the call counts as
-// too old after every loss: another call of the function may have used this frame.
+// old. The graph then shows this call in two parts. If the event has a frame address instead of a depth, the call
+// counts as too old after every loss: another call of the function may have used this frame.
 bool began_after_loss(const OpenCall& call, const CallEvent& end, const TraceInfo& info) {
   if (end.has(CallFlags::kFrame)) return call.lost_before_ns.has_value();
   // Allowed difference between the measured duration and the times of the records, in nanoseconds.
@@ -54,7 +54,7 @@ void touch(TaskCalls& task, std::uint64_t before_ns) {
 bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
 
 // Returns the interrupt_level() of the code around a call that starts or ends. Some functions add a hardirq to the
-// count themselves: their start event precedes the increment, and their end event follows the decrement.
+// preempt count themselves: their start event precedes the increment, and their end event follows the decrement.
 std::uint8_t level_around(Event event, bool counts_hardirq) {
   if (counts_hardirq) event.context &= static_cast<std::uint8_t>(~Context::kHardIrq);
   return interrupt_level(event);
@@ -62,8 +62,8 @@ std::uint8_t level_around(Event event, bool counts_hardirq) {
 
 bool is_on_softirq(const Event& event) { return (event.context & Context::kSoftIrq) != 0; }
 
-// True if the event is in an interrupt that interrupted the call. The interrupt levels decide this, with one exception:
-// a hard interrupt runs softirqs at its end (irq_exit_rcu()), and other interrupts may interrupt these softirqs.
+// True if the event is in an interrupt that interrupted the call. The interrupt levels decide this. One exception: a
+// hard interrupt runs softirqs at its end (irq_exit_rcu()), and other hard interrupts may interrupt these softirqs.
 bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) {
   return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
 }
@@ -89,7 +89,8 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const CallEvent& entry
 std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const CallEvent& exit,
                                             std::uint32_t function) {
   if (!exit.has(CallFlags::kFrame)) return exit.depth;
-  // Maximum difference of the two frame addresses. On x86, the return address has already been popped at the exit.
+  // Maximum difference in bytes between the frame addresses at entry and exit. On x86, the return address has already
+  // been popped at the exit.
   constexpr std::uint32_t kReturnBytes = 16;
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
     return call.function == function && call.context == level_around(as_event(exit), call.counts_hardirq) &&
@@ -122,7 +123,7 @@ std::optional<std::uint64_t> Losses::first_between(std::uint16_t cpu, std::uint6
   }
   if (cpu >= by_cpu_.size()) return {};
   const std::vector<std::size_t>& losses = by_cpu_[cpu];
-  // after_ns is 0 if the end of the loss is not known yet, and stays 0 if the trace ends with the loss
+  // after_ns is 0 while the end of the loss is unknown, and stays 0 if the trace ends with the loss
   const auto is_over = [&](std::size_t loss) {
     return info_.losses.intervals[loss].after_ns != 0 && info_.losses.intervals[loss].after_ns <= from_ns;
   };
@@ -140,7 +141,8 @@ TaskCalls* CallStacks::find(const Event& event) {
 
 // True if the thread ID now belongs to another task. The calls of the former task never returned.
 bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
-  constexpr std::uint64_t kSoonestNs = 50'000;  // shortest time for a task to end and another to start
+  // Shortest time in which a task can end and another task with its ID can start.
+  constexpr std::uint64_t kSoonestNs = 50'000;
   return event.tid != 0 && event.time_ns > task.last_ns + kSoonestNs &&
          info_.tasks.lives.life_at(event.tid, task.last_ns) != info_.tasks.lives.life_at(event.tid, event.time_ns);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Follows the stack of open calls of each task, and marks calls that may lack events because of losses.
+// Follows the stack of open calls of each task. Marks calls during which events may have been lost.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ namespace kmt {
 std::optional<std::uint64_t> measured_duration(const CallEvent& end);
 
 struct OpenCall {
-  std::uint32_t function = 0;  // number chosen by the user of CallStacks
+  std::uint32_t function = 0;  // number that the user of CallStacks assigned to the function
   std::uint8_t depth = 0;
   std::uint8_t level = 0;         // interrupt level
   bool on_top = false;            // outermost call of an interrupt
-  bool runs_in_itself = false;    // the function is open further out on the stack, perhaps in the interrupted task
-  bool is_inside_itself = false;  // the function is open in the calls that surround this call (recursion)
+  bool runs_in_itself = false;    // true: an outer call of the function is also open, perhaps in the interrupted task
+  bool is_inside_itself = false;  // true: a call that surrounds this call is also a call of the function (recursion)
   std::uint64_t began_ns = 0;
   std::uint32_t frame = 0;  // frame address in the event; 0 if the event has none
-  // The interrupt_level() of the surrounding code, without the function's own level.
+  // The interrupt_level() of the surrounding code. It excludes the level that the function itself adds.
   std::uint8_t context = 0;
   bool on_softirq = false;      // the call is in a softirq, or in an interrupt that interrupted a softirq
-  bool counts_hardirq = false;  // the function itself adds a hardirq to the preempt count
+  bool counts_hardirq = false;  // true: the function itself adds a hardirq to the preempt count
   std::optional<std::uint64_t> lost_before_ns;  // time of the last event before the first loss during the call
 
   // Only CallGraph uses the members below.
@@ -56,8 +56,8 @@ struct TaskCalls {
 
   // nullptr: none.
   OpenCall* innermost() { return calls.empty() ? nullptr : &calls.back(); }
-  // Returns the innermost call if the event happens directly in it. Returns nullptr if the event is in an interrupt on
-  // top of all calls, or if lost events make the innermost call unknown.
+  // Returns the innermost call if the event happens directly in this call. Returns nullptr if the event is in an
+  // interrupt on top of all calls, or if the innermost call is unknown because events were lost.
   OpenCall* around(const Event& event);
 };
 
@@ -107,8 +107,8 @@ class CallStacks {
   Losses losses_;
   Ended ended_;
   std::vector<TaskCalls> tasks_;
-  std::vector<std::uint32_t> free_;  // unused places in tasks_
-  FlatMap<std::uint32_t> places_;    // place of each task that has open calls
+  std::vector<std::uint32_t> free_;  // indices of unused elements of tasks_
+  FlatMap<std::uint32_t> places_;    // index in tasks_ of each task that has open calls
   std::uint32_t place_ = 0;
 };
 

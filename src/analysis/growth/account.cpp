@@ -107,8 +107,8 @@ bool KernelAccount::confirms(const std::vector<FindingCache>& caches, bool plain
 }
 
 std::optional<bool> KernelAccount::supports(const std::vector<FindingCache>& caches, bool late_half) const {
-  // Bytes per second of the finding: in caches whose counters confirm the growth, and in caches whose counters
-  // contradict it.
+  // Growth of the finding in bytes per second: in caches whose kernel counters confirm the growth, and in caches whose
+  // counters contradict it.
   double supported = 0;
   double contradicted = 0;
   for (const FindingCache& cache : caches) {

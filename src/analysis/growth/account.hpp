@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares findings with the kernel's own counters (slabinfo and meminfo), which are called the account here.
+// Compares findings with the kernel's own counters (slabinfo and meminfo). In this code, these counters are called the
+// account.
 #pragma once
 
 #include <map>
@@ -24,19 +25,20 @@ class KernelAccount {
 
   const std::vector<StateSeries>& states() const { return states_; }
   const std::vector<StateGrowth>& growth() const { return growth_; }
-  // True if a cluster has most of the memory of a cache with confirmed growth. The cluster is then the cause, even if
-  // its own samples are too few to show growth.
+  // True if a cluster has most of the memory of a cache with confirmed growth. The cluster then counts as the cause,
+  // even if its own samples are too few to show growth.
   bool names(const GrowthCluster& cluster, const Rise& samples) const;
   // Returns how a cluster has risen since the confirmed late growth of a cache started. Empty if the cluster does not
   // make up most of that cache's growth. Based on samples; `judged` is the number of clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
-  // True if the kernel's counters show growth of the caches with most of the growth, false if the counters contradict
-  // this growth. Empty if the kernel has no counters for these caches or too few values of them. `late` is true if the
-  // finding is about the second half of the time. The counters must then grow in that half.
+  // Compares the growth of a finding with the kernel counters of its fastest growing caches. True if the counters show
+  // growth too, false if they contradict it. Empty if the kernel has no counters for these caches or too few values of
+  // them. `late` is true if the finding is about the second half of the time. The counters must then grow in that half.
   std::optional<bool> supports(const std::vector<FindingCache>& caches, bool late) const;
   std::optional<bool> supports(const FindingCache& cache, bool late) const;
-  // True if the growth of a cache is confirmed, the cache has a large share of the finding's bytes, and no other cause
-  // explains most of the growth. `plainly` applies stricter thresholds, for findings without other evidence.
+  // True if three conditions are met: the growth of a cache is confirmed, the cache has a large share of the finding's
+  // bytes, and no other cause explains most of the growth. `plainly` applies stricter thresholds, for findings without
+  // other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;
   // True if slabinfo was read too rarely to show a trend of the cache, but the cache grew by about as much as the
   // finding.
@@ -51,9 +53,10 @@ class KernelAccount {
   const InvestigationEvidence& evidence_;
   std::vector<StateSeries> states_;
   std::vector<StateGrowth> growth_;
-  std::map<std::string, Rise> rises_;           // by state
-  std::map<std::string, LateRise> late_rises_;  // by counter name, only late rises that are certain
-  // For each cache: bytes by which its samples have grown since the late rise of the cache began.
+  std::map<std::string, Rise> rises_;  // by state
+  // By name of the kernel counter; contains only late rises that are certain.
+  std::map<std::string, LateRise> late_rises_;
+  // For each cache: growth of its sampled live bytes, in bytes, since the late rise of the cache began.
   std::map<std::string, double> late_rise_of_all_;
   std::map<std::string, double> sampled_bytes_;  // live bytes in the samples, by cache
 };

@@ -13,8 +13,8 @@
 
 namespace kmt {
 
-// `entry` is the outermost function of a stack that is not common to all stacks: "__x64_sys_pipe2", or the work
-// function of a kernel thread.
+// `entry` is the outermost function of a stack that is specific to it, such as "__x64_sys_pipe2" or the work function
+// of a kernel thread. Functions that are common to all stacks are skipped.
 struct ClusterKey {
   std::string task;
   std::string entry;
@@ -39,7 +39,7 @@ struct PageOwner {
   bool is_vmalloc = false;
   bool is_slab = false;        // a page of a slab; its memory is counted as slab objects
   bool is_page_table = false;  // a page table of a process
-  bool excluded = false;       // page tables of processes, or page cache
+  bool excluded = false;       // page tables of processes, or page cache; not tested for growth
 };
 PageOwner find_page_owner(std::vector<std::string>& stack);
 
@@ -55,7 +55,7 @@ std::uint64_t count_of_seen(const std::vector<const GrowthGroup*>& groups);
 double sum_of_bytes(const std::vector<const GrowthGroup*>& groups);
 std::map<std::string, double> bytes_by_cache(const std::vector<const GrowthGroup*>& groups);
 
-// Returns the innermost function that nine tenths of the bytes pass through.
+// Returns the innermost function that is in the stacks of at least nine tenths of the bytes.
 std::string common_function(const std::vector<const GrowthGroup*>& groups);
 
 }  // namespace kmt

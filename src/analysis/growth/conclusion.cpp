@@ -72,8 +72,8 @@ State find_late_other(const States& states, State shown) {
   return std::nullopt;
 }
 
-// Returns the line for task stacks if the number of tasks grows. Task stacks have no allocation event, but live as long
-// as their task.
+// Returns the line for task stacks if the number of tasks grows. The kernel has no allocation event for task stacks,
+// but they live as long as their task.
 State find_stacks(const Judgement& judgement) {
   const auto is_of_tasks = [](const GrowthFinding& finding) {
     return finding.certainty != Certainty::weak &&
@@ -85,7 +85,8 @@ State find_stacks(const Judgement& judgement) {
   return stacks && judgement.states[*stacks].bytes_per_s() > 0 ? stacks : std::nullopt;
 }
 
-// Returns the state with the largest rise in steps. A cache says more than the sum of all caches.
+// Returns the state with the largest rise in steps. A single cache is preferred to the sum of all caches, because it is
+// more specific.
 State find_stepped(const States& states) {
   const auto rose_in_steps = [](const StateGrowth& state) { return state.steps > 0 && !state.is_recorders; };
   const State cache = find_state(states, [&](const StateGrowth& state) { return state.cache && rose_in_steps(state); });
@@ -104,7 +105,8 @@ std::vector<std::size_t> find_rose_most(const States& states) {
 
 // Returns the reason why the trace could not be tested for growth. Empty if there is no trace.
 std::optional<Unclear> why_trace_is_not_judged(const InvestigationResult& result) {
-  if (result.watched && result.trace_seconds == 0) return std::nullopt;  // only samples were taken
+  // Nothing was recorded, so there is no trace to test.
+  if (result.watched && result.trace_seconds == 0) return std::nullopt;
   if (result.lost_events > 0) return Unclear::lossy_trace;
   if (std::max(result.trace_seconds, result.judgement.seen_seconds) == 0) return std::nullopt;
   return result.judgement.seen_seconds < kThresholds.shortest_recording_seconds ? Unclear::short_trace
@@ -116,8 +118,8 @@ std::optional<Unclear> why_nothing_is_judged(const InvestigationResult& result) 
   return result.timeless_states >= Trend::kFewestValues ? Unclear::no_times : Unclear::few_states;
 }
 
-// Returns why a kernel counter makes the verdict unclear: it started to rise late, it rose after samples or the
-// recording had ended, or it never falls but its rise may be chance.
+// Returns why a kernel counter makes the verdict unclear. The counter started to rise late, or rose after samples or
+// the recording had ended. Or it never falls, but its rise may be chance.
 std::optional<Unclear> why_state_is_unclear(const Judgement& judgement, State& state) {
   state = find_late(judgement.states, false);
   if (state) return Unclear::late_rise;
@@ -160,7 +162,8 @@ std::optional<Unclear> why_unclear(const InvestigationResult& result, State& sta
   return result.cut_short.empty() ? Unclear::only_sums : Unclear::cut_short;
 }
 
-// Counts the findings that may be growth. The kernel's counters show that the other findings are a steady state.
+// Counts the findings that may be growth. For all other findings, the kernel's counters show that memory is freed as
+// fast as it is allocated.
 void add_unsure(const std::vector<GrowthFinding>& findings, Conclusion& conclusion) {
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const bool is_steady = findings[i].has(ReasonKind::account_does_not_grow);

@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-// Uses all of the result except its conclusion and commands.
+// Returns the conclusion. Uses all members of the result except its conclusion and commands.
 Conclusion conclude(const InvestigationResult& result);
 
 }  // namespace kmt

@@ -92,7 +92,8 @@ void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGrou
   all.insert(all.end(), others.begin(), others.end());
   finding.sites = sites_of(all);
   finding.unrecorded_bytes_per_s = sum_of_bytes(others) / std::max(finding.seconds, 1e-9);
-  for (FindingSite& site : finding.sites)  // The values of call sites whose caches were not recorded are estimates.
+  // For call sites whose caches were not recorded, the values are estimates from samples.
+  for (FindingSite& site : finding.sites)
     site.estimated = std::ranges::find(others, site.cache, &GrowthGroup::cache) != others.end();
   finding.processes = processes_of(groups);
   add_threads(groups, finding.processes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Describes a finding: how much grows, where, and by which tasks.
+// Describes a finding: how much memory grows, where it is allocated, and by which tasks.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Fills in all members except the finding's caches. `others` are groups that were not recorded; only their call sites
-// are added.
+// Fills in all members except the finding's caches. `others` are groups whose caches were not recorded. Only their call
+// sites are added to the finding.
 void describe_finding(const GrowthSeen& seen, const std::vector<const GrowthGroup*>& groups,
                       const std::vector<const GrowthGroup*>& others, GrowthFinding& finding);
 

@@ -20,7 +20,7 @@ GroupsByProcess by_process(const std::vector<const GrowthGroup*>& groups) {
   return processes;
 }
 
-// True if a process had nearly all of its memory in the first half of the time in which it has memory.
+// True if a process allocated nearly all of its memory early: in the first half of the time since its first allocation.
 bool is_settled(const std::vector<const GrowthGroup*>& groups) {
   std::size_t steps = 0;
   for (const GrowthGroup* const group : groups) steps = std::max(steps, group->live.size());
@@ -49,7 +49,8 @@ bool is_held_by_new_processes(const InvestigationEvidence& evidence, const std::
   const auto started = static_cast<std::size_t>(
       std::ranges::count_if(*evidence.running, [](const auto& process) { return process.second; }));
   if (started < kThresholds.fewest_new_processes) return false;
-  // A parent allocates the first memory of a process, so the processes themselves are counted.
+  // The parent of a process allocates the first memory of the process. Therefore count the processes themselves, not
+  // the allocating tasks.
   const double all = sum_of_bytes(groups);
   double tasks = 0;
   double bytes_of_tasks = 0;

@@ -12,7 +12,7 @@ namespace kmt {
 void add_process_counts(const InvestigationEvidence& evidence, const std::vector<const GrowthGroup*>& groups,
                         GrowthFinding& finding);
 
-// True if the memory grows only because the number of processes grows. Most of the memory then belongs to many
+// True if the memory grows only because the number of processes grows. In this case, most of the memory belongs to many
 // processes that started during the observation and still run. None of these processes takes more and more memory.
 bool is_held_by_new_processes(const InvestigationEvidence& evidence, const std::vector<const GrowthGroup*>& groups);
 

@@ -56,7 +56,7 @@ class Judge {
   // Marks caches whose growth follows reclaimable memory, such as the accounting data of dentry slabs. Marks SUnreclaim
   // if such caches make up most of its growth.
   void mark_reclaimable(std::vector<StateGrowth>& states) const;
-  // Growth of SUnreclaim is not confirmed if the caches that it sums up do not grow as much.
+  // Sets the growth of SUnreclaim to not confirmed if the caches in this sum do not grow as much.
   void compare_sum_with_caches(std::vector<StateGrowth>& states) const;
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
@@ -66,7 +66,7 @@ class Judge {
   void add_holders(Judgement& judgement);
   std::optional<GrowthFinding> holder_of(const StateGrowth& state, const GrowthSeen& seen, bool exact,
                                          const std::map<ClusterKey, GrowthCluster>& clusters) const;
-  // Fills in which sources were observed and for how long.
+  // Fills in which sources were observed, and for how many seconds.
   void add_coverage(Judgement& judgement) const;
   // Returns the sampled groups whose caches the recording did not cover, scaled to `seconds`.
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
@@ -74,11 +74,11 @@ class Judge {
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
   // True if samples from before the recording confirm a growth rate. Empty if too few samples are expected to decide.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
-  // Adds the growth of these groups to the kernel counters that include them, even if a counter is small.
+  // Adds the growth of these groups to the kernel counters that include them, even if the counter itself grows little.
   static void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,
                       std::map<std::string, double>& explained);
-  // Marks the growth of kernel counters as not confirmed if running processes that started recently hold most of the
-  // memory.
+  // Sets the growth of kernel counters to not confirmed if processes that started recently and still run hold most of
+  // the memory.
   void mark_held_by_processes(std::vector<StateGrowth>& states) const;
 
   const InvestigationEvidence& evidence_;
@@ -86,7 +86,7 @@ class Judge {
   KernelAccount account_;
   std::size_t judged_ = 0;                   // clusters
   std::map<std::string, double> explained_;  // explained growth in bytes per second, by counter name
-  // Growth that new processes hold, in bytes per second, by counter name.
+  // By counter name: growth in bytes per second of memory that new processes hold.
   std::map<std::string, double> held_by_processes_;
 };
 
@@ -156,7 +156,7 @@ std::optional<bool> Judge::began_before_trace(const GrowthCluster& cluster, doub
   if (!evidence_.samples || !trace_) return std::nullopt;
   const GrowthSeen& samples = *evidence_.samples;
   if (samples.seconds() < kThresholds.ended_early * evidence_.trace_begin_seconds)
-    return std::nullopt;  // the growth may have started later
+    return std::nullopt;  // samples ended early, and growth may have started later
   const auto steps =
       std::min(static_cast<std::size_t>(evidence_.trace_begin_seconds / samples.step_seconds), samples.steps);
   if (steps == 0) return std::nullopt;
@@ -198,8 +198,8 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
     add(ReasonKind::account_does_not_grow, Ground::account);
     not_above(Certainty::weak);
   }
-  // The name of the cache is unknown, only its object size. Other objects of this size might be freed without an event,
-  // and the growth might be theirs.
+  // The name of the cache is unknown, only its object size. Other objects of this size may be freed without an event,
+  // and the growth may belong to these objects.
   if (is_of_a_size(finding.caches.front().name) && !supported.value_or(false)) {
     add(ReasonKind::unknown_cache, Ground::account);
     not_above(Certainty::likely);
@@ -210,7 +210,7 @@ Certainty Judge::certainty_of(const GrowthCluster& cluster, const Rise& trace, c
       sure_alone && is_highly_significant((recorded ? trace : samples).trend, judged_) &&
       (recorded ? !evidence_.samples && account_.differs_as_much(finding.caches.front()) : supported.value_or(false));
   if (!samples_agree && !account_agrees && !stands_alone) {
-    // Otherwise the kernel's counters contradict the growth.
+    // If `supported` is false, the reason account_does_not_grow was added above.
     if (supported.value_or(true)) add(ReasonKind::too_slow_or_short, course);
     not_above(Certainty::likely);
   }
@@ -225,7 +225,7 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   Rise samples = rise_in(evidence_.samples, cluster.samples);
   const Rise trace = rise_in(trace_, cluster.trace);
   // If a recorded group does not rise, either the growth has stopped or the rise in the samples was chance. But a short
-  // recording may miss growth, so a confirmed rise in samples takes precedence.
+  // recording may miss growth, so a confirmed rise in samples counts more than the recording.
   const bool exact = !cluster.trace.empty() && (trace.above || !samples.sure) && is_mostly_recorded(cluster);
   const auto late = exact || samples.sure ? std::nullopt : account_.late_rise_of(cluster, judged_);
   const bool by_account = !exact && (late || account_.names(cluster, samples));
@@ -278,7 +278,7 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
     who = &one;
     held = std::move(groups);
   }
-  // Fewer samples suffice if other tasks hold hardly any objects of this cache.
+  // Fewer samples are enough if other tasks have hardly any objects in this cache.
   const bool is_nearly_all = most >= kThresholds.nearly_all_of_cache * all;
   if (count_of_seen(held) < (is_nearly_all ? kThresholds.fewest_if_nearly_all : kThresholds.fewest_samples) ||
       most < kThresholds.most_of_cache * all)
@@ -293,7 +293,8 @@ std::optional<GrowthFinding> Judge::holder_of(const StateGrowth& state, const Gr
   finding.trend = state.trend;
   finding.trend.bytes_per_s = bytes_per_s;
   for (double* const end : {&finding.trend.low, &finding.trend.high})
-    *end = state.sure ? *end * most / all : bytes_per_s;  // a late rise has only a rate, no confidence interval
+    // For a late rise, only the rate is known, not the confidence interval.
+    *end = state.sure ? *end * most / all : bytes_per_s;
   describe_finding(seen, held, {}, finding);
   add_process_counts(evidence_, held, finding);
   finding.caches = account_.caches_of(held, finding.trend.bytes_per_s);
@@ -318,7 +319,7 @@ void Judge::add_holders(Judgement& judgement) {
     if (trace) holder = holder_of(state, *trace, true, clusters);
     if (!holder && samples != nullptr) holder = holder_of(state, *samples, false, clusters);
     if (!holder) continue;
-    // The cluster found here replaces weaker findings of its task and entry.
+    // This cluster replaces weaker findings with the same task and entry.
     std::erase_if(judgement.findings, [&](const GrowthFinding& finding) {
       return finding.certainty == Certainty::weak && finding.entry == holder->entry && finding.task == holder->task;
     });
@@ -339,7 +340,7 @@ void Judge::explain(const std::vector<const GrowthGroup*>& groups, double bytes_
 void Judge::mark_held_by_processes(std::vector<StateGrowth>& states) const {
   if (held_by_processes_.empty()) return;
   std::map<std::string, double> held = held_by_processes_;
-  // Task stacks have no allocation event, and are vmalloc memory.
+  // Task stacks have no allocation event of their own, and are allocated with vmalloc.
   const auto stacks = std::ranges::find(states, "KernelStack", &StateGrowth::name);
   if (stacks != states.end()) held["VmallocUsed"] = std::max(held["VmallocUsed"], stacks->bytes_per_s());
   for (StateGrowth& state : states) {

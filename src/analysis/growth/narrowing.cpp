@@ -21,7 +21,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostClusters = 10;     // maximum number of clusters for which memory is recorded
-constexpr std::size_t kMostFilterTerms = 16;  // maximum number of names, or sizes, in one filter
+constexpr std::size_t kMostFilterTerms = 16;  // maximum number of cache names, or of sizes, in one event filter
 
 void add_cache(const std::string& cache, Narrowing& narrowing) {
   if (narrowing.has(cache)) return;
@@ -85,7 +85,7 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
   std::ranges::stable_sort(rising, std::greater(), &std::pair<double, const StateSeries*>::first);
   for (std::size_t i = 0; i < std::min(rising.size(), kMost); ++i) {
     if (rising[i].second->cache) add_cache(rising[i].second->name, narrowing);
-    // With samples, narrow_by_samples() has already chosen the page orders.
+    // With samples, narrow_by_samples() has already selected the page orders to record.
     if (rising[i].second->name == kUnaccounted && !has_samples) narrowing.pages = true;
   }
 }

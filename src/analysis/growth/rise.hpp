@@ -11,11 +11,11 @@ namespace kmt {
 
 struct Rise {
   Trend trend;
-  double bytes = 0;        // last value minus first value
+  double bytes = 0;        // last value minus first value, in bytes
   double bytes_per_s = 0;  // average rate in bytes per second; the only rate if there are too few values for a trend
-  bool above = false;      // rises steadily above the threshold
-  bool sure = false;       // `above`, and steadier than chance explains for this number of series
-  bool slow = false;       // as steady as `sure` requires, but not above the threshold
+  bool above = false;      // true: rises steadily and faster than the threshold
+  bool sure = false;       // true: `above`, and steadier than chance explains if so many series are tested
+  bool slow = false;       // true: as steady as `sure` requires, but slower than the threshold
 };
 
 // Returns the rise of a series. `values` are bytes at equal time steps, and the threshold is in bytes per second.

@@ -19,23 +19,25 @@ namespace kmt {
 
 class SampleGrowth {
  public:
-  // Maximum number of steps in a result. Only results of samples that end very early have less than half as many steps.
+  // Maximum number of time steps in a result. A result has at least half as many steps, unless the samples end very
+  // early.
   static constexpr std::size_t kSteps = 64;
   // Maximum number of live samples; further samples are only counted.
   static constexpr std::size_t kMostGroups = 200'000;
 
-  // Follows samples for `seconds` from `begin_ns` (CLOCK_MONOTONIC). Allocations of `own_process` (kmemtrace itself)
-  // are ignored. `page_bytes` is the kernel's page size. `symbols` must outlive this object.
+  // Follows samples for `seconds` from `begin_ns` (CLOCK_MONOTONIC). Ignores allocations of `own_process`, which is
+  // kmemtrace itself. `page_bytes` is the kernel's page size. `symbols` must outlive this object.
   SampleGrowth(std::uint64_t mean_bytes, bool pages, const SymbolNames& symbols, std::uint64_t begin_ns, double seconds,
                std::uint32_t own_process, std::uint64_t page_bytes);
 
-  // Restarts the observation. Call this when the BPF programs have been loaded, which may take seconds.
+  // Restarts the observation. Call this function when the BPF programs have been loaded: loading may take seconds, and
+  // these should not count.
   void begin(std::uint64_t now_ns) { begin_ns_ = now_ns; }
   void add(const HeapSample& sample);
   void end(const HeapSampleEnd& end);
-  // Removes live samples for which `lives` returns false. Call this if events of frees were lost. The removed samples
-  // count as if they had never lived: the time when they were freed is unknown. If they ended now, memory would seem to
-  // have grown until now.
+  // Removes live samples for which `lives` returns false. Call this function if events of frees were lost. The removed
+  // samples count as if they had never lived, because the time of their free is unknown. If they ended now, memory
+  // would seem to have grown until now.
   void reconcile(const std::function<bool(std::uint64_t)>& lives);
 
   // Returns the growth until `end_ns`. `release` is the kernel's release; it determines which paths have no
@@ -64,7 +66,7 @@ class SampleGrowth {
     std::uint64_t replaced = 0;  // number of samples whose address was allocated again although no free was seen
     double objects = 0;
     double bytes = 0;
-    std::vector<Change> changes;  // in order of the fine steps
+    std::vector<Change> changes;  // sorted by fine time step
   };
   struct Live {
     std::uint32_t group;
@@ -74,9 +76,9 @@ class SampleGrowth {
   };
   // Several fine steps form one step of the result, so that samples that end early also fill enough steps.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
-  std::uint32_t step_of(std::uint64_t time_ns) const;  // index of the fine step; kFineSteps: too late
-  // The allocations by tasks of one name with one cache and stack. UntracedFrees in analysis/growth/traces groups a
-  // recording in the same way.
+  std::uint32_t step_of(std::uint64_t time_ns) const;  // index of the fine time step; kFineSteps: after the last step
+  // The allocations by tasks of one name with one cache and stack. UntracedFrees in analysis/growth/traces groups the
+  // allocations in a recording in the same way.
   using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
   static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }
   // Returns the places whose objects are freed through untraced paths: their addresses are allocated again although no

@@ -42,7 +42,7 @@ std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   return values;
 }
 
-// True for lines of meminfo that count memory of the kernel itself. The other lines are sums of these lines or count
+// True for lines of meminfo that count memory of the kernel itself. All other lines are sums of these lines or count
 // user memory.
 bool is_kernel_memory_line(std::string_view name) {
   constexpr std::array<std::string_view, 6> kLines = {"SUnreclaim",  "KernelStack", "PageTables",
@@ -52,8 +52,8 @@ bool is_kernel_memory_line(std::string_view name) {
 
 using Kinds = std::map<std::string, std::vector<double>>;  // values over time, by cache name
 
-// Returns the cache that accounts for nearly all growth of its class, or null if there is none. The values of this
-// cache are more useful than the sum, because fluctuations of the other caches do not blur them.
+// Returns the cache that accounts for nearly all growth of its class, or null if there is no such cache. The values of
+// this cache are more useful than those of the whole class: changes of other caches do not hide the growth.
 const Kinds::value_type* risen_kind(const Kinds& kinds) {
   const auto rise = [](const Kinds::value_type& kind) { return kind.second.back() - kind.second.front(); };
   double all = 0;
@@ -65,7 +65,7 @@ const Kinds::value_type* risen_kind(const Kinds& kinds) {
   return all > 0 && rise(*most) >= kThresholds.nearly_all_of_class * all ? most : nullptr;
 }
 
-// True if the whole rise occurred between these two times and no other change was as large.
+// True if the whole rise occurred between these two times. Any other change must be smaller than the rise.
 bool is_step(const StateGrowth& state, double begin, double end) {
   constexpr double kNearlyAll = kThresholds.recorders_jump;
   const auto index = [&state](double step) {

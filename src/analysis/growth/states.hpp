@@ -29,11 +29,11 @@ struct StateSeries {
 // Returns series for slab caches, one for each class (see class_of()), and for lines of meminfo that count kernel
 // memory. If one cache accounts for nearly all growth in a class, the series has the values of that cache.
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
-// Replaces the values between two times by a straight line if a cache rose and fell again between them. The setup of a
-// recording causes such peaks. The times are in seconds since the first value.
+// Replaces the values between two times by a straight line if a cache rose and fell again between them. Such peaks are
+// caused by the set-up of a recording. The times are in seconds since the first value.
 void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
-// Finds growth that began late in the series and is therefore not a trend of the whole series. Empty if the value was
-// as high before. `judged` is the number of series that are tested for growth.
+// Finds growth that began late in the series, so that the series as a whole has no trend. Empty if an earlier value was
+// as high. `judged` is the number of series that are tested for growth.
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
 // Returns the states that changed, the largest rise first. The threshold is in bytes per second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
@@ -46,12 +46,12 @@ void mark_slab_accounting(const std::vector<MemorySeries>& states, std::vector<S
 // Marks states that rose strongly after this time, in seconds since the first value.
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 
-// Returns the common name of all kmalloc caches of one size, including those of kmem_buckets_create() (Linux 6.11).
-// Reclaimable and DMA caches keep their own names.
+// Returns the common name of all kmalloc caches of one size. Caches made by kmem_buckets_create() (Linux 6.11) are
+// included. Reclaimable and DMA caches keep their own names.
 std::string class_of(const std::string& cache);
 // True if the name stands for the sum of all caches with objects of one size. Such a sum is a separate state.
 bool is_of_a_size(std::string_view name);
-// True if a counter grows with the number of processes. Such growth alone is not a finding.
+// True if the value of a counter depends on the number of processes. Its growth alone is not a finding.
 bool follows_processes(std::string_view name);
 
 }  // namespace kmt

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kUnknown = "unknown";
 
-// The names below have the order of keys_of_growth().
+// The names below are in the order of keys_of_growth().
 enum Key : std::uint8_t { kWhere, kProcess, kCache, kSize, kOrder, kCgroup };
 
 // Returns the functions of a stack. Stacks of pages keep the frames of the allocator, because these show what the pages
@@ -63,7 +63,7 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   group.objects = static_cast<double>(row.live_allocations);
   group.bytes = static_cast<double>(row.live_bytes);
   if (row.allocator != Allocator::pages) return group;
-  // Without a stack, the pages may belong to slabs or user memory.
+  // Without a stack, it is unknown whether the pages belong to slabs or user memory.
   if (group.stack.front() == kUnknown) group.excluded = true;
   const PageOwner owner = find_page_owner(group.stack);
   if (owner.is_slab) return std::nullopt;

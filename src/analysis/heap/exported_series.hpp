@@ -17,9 +17,9 @@ class ExportedSeries {
   // maximum number of names, not counting "other"
   explicit ExportedSeries(std::size_t most_names) : most_(most_names) {}
 
-  // Adds the rows of one interval, in any order. The names that allocate or hold most get separate rows and keep them;
-  // all other names share the row "other". A name loses its row if it has no live bytes and has not allocated for some
-  // hundred intervals.
+  // Adds the rows of one interval, in any order. Names that allocate or hold the most memory get rows of their own and
+  // keep them. All other names share the row "other". A name loses its row if it has no live bytes and has not
+  // allocated for some hundred intervals.
   void add(const std::vector<TopRow>& rows);
   // Returns the rows in the order of their names. The row "other" is last.
   std::vector<ExportedRow> rows() const;
@@ -29,7 +29,7 @@ class ExportedSeries {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     double live_bytes = 0;
-    std::uint64_t seen = 0;  // number of the last interval with activity
+    std::uint64_t seen = 0;  // number of the last interval in which the name allocated or had live bytes
   };
 
   void remove_idle();

@@ -115,8 +115,8 @@ void HeapProfile::find_caller(Group& group) {
 }
 
 HeapProfile::ProcessName& HeapProfile::name_of(std::uint32_t process) {
-  // Processes come and go, so all names are dropped when there are too many. A process without a name here is shown
-  // with the name that it had when it allocated.
+  // Processes start and end all the time, so all names are dropped when there are too many. A process whose name was
+  // dropped is shown with the name that it had when it allocated.
   if (process_names_.size() >= kMostProcessNames && !process_names_.contains(process)) process_names_.clear();
   return process_names_[process];
 }
@@ -208,7 +208,7 @@ void HeapProfile::end(const HeapSampleEnd& end) {
   if (at == live_.end()) return;
   DrawnSize& size = size_of(at->second);
   --size.live;
-  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: this sample was counted in an earlier interval
+  if (end.duplicate_event && size.drawn > 0) --size.drawn;  // 0: an earlier interval has already counted this sample
   live_.erase(at);
   if (end.replaced) ++replaced_;
 }
@@ -243,7 +243,7 @@ void HeapProfile::keep_live_groups(const std::function<void(DrawnGroup&&)>& take
 
 void HeapProfile::fold_ended_groups() {
   std::unordered_map<std::string, DrawnGroup> of_all_processes;
-  std::array<DrawnGroup, 2> of_all;  // [0] slab, [1] pages
+  std::array<DrawnGroup, 2> of_all;  // index 0: slab objects; index 1: pages
   keep_live_groups([&](DrawnGroup&& group) {
     const auto known = of_all_processes.find(identity_of(group));
     DrawnGroup* to = known == of_all_processes.end() ? nullptr : &known->second;

@@ -19,9 +19,9 @@ namespace kmt {
 
 class HeapProfile {
  public:
-  // Maximum number of groups without live objects. Groups with live objects are always kept. If there are more groups
-  // because processes come and go, groups without live objects are merged across processes. If that is not enough, they
-  // are merged into one group for all objects.
+  // Maximum number of groups without live objects. Groups with live objects are always kept. If this number is exceeded
+  // because many processes start and end, groups without live objects are merged across processes. If that is not
+  // enough, they are all merged into one group.
   static constexpr std::size_t kMostEndedGroups = 4096;
 
   // `cgroup_name` returns the name of a cgroup ID. `symbols` must outlive the profile.
@@ -40,7 +40,7 @@ class HeapProfile {
   // Returns the samples since the last begin_interval() and all live samples. Fills in the members `figures` and
   // `rows`; the caller fills in the others.
   HeapProfileResult result(const std::vector<HeapKey>& by) const;
-  // Returns the samples of result() in the most detailed rows, sorted by live bytes, then by allocated bytes.
+  // Returns the samples of result() as the most detailed rows, sorted by live bytes, then by allocated bytes.
   std::vector<HeapStackRow> stacks() const;
   // Returns the samples of result() in the form of a profile file, with the names of cgroups. The caller adds the facts
   // about the machine.
@@ -52,14 +52,14 @@ class HeapProfile {
   void begin_naming_interval();
   // Returns "bash-812" with the current name of the process. `comm` is used if the current name is unknown.
   std::string process_name(AllocationContext context, std::string_view comm, std::uint32_t process) const;
-  // Finds the callers and directories again. Call this after the symbols have changed.
+  // Looks up the callers and directories again. Call this function after the symbols have changed.
   void names_changed();
 
  private:
   // A group of samples with equal properties.
   struct Group {
     DrawnGroup drawn;
-    std::uint64_t call_site;  // for pages, which have no call site, the same as `caller`
+    std::uint64_t call_site;  // call site; for pages, which have none, the same as `caller`
     std::uint64_t caller;     // first function outside the allocators
     bool slab_pages = false;  // true for pages of slabs, as in HeapRow
     bool user_pages = false;
@@ -70,12 +70,12 @@ class HeapProfile {
     std::uint32_t group;
     std::uint32_t size;  // index into the group's `sizes`
   };
-  // The newest known name of a process. The name changes with exec, for example.
+  // The newest known name of a process. Names change, for example with exec.
   struct ProcessName {
     std::string comm;
     bool sampled = false;  // true if a sample in the current naming interval has the name
   };
-  // Sums of estimates for one row; the figures of the row are computed from them.
+  // Sums of estimates for one row. The numbers shown in the row are computed from these sums.
   struct Sums;
 
   Group make_group(DrawnGroup drawn);
@@ -98,7 +98,7 @@ class HeapProfile {
   std::function<std::string(std::uint64_t)> cgroup_name_;
   std::vector<Group> groups_;
   std::size_t groups_to_fold_ = 2 * kMostEndedGroups;
-  std::unordered_map<std::string, std::uint32_t> group_ids_;  // key: identity_of() the sample
+  std::unordered_map<std::string, std::uint32_t> group_ids_;  // key: the result of identity_of() for the sample
   std::unordered_map<std::uint64_t, Live> live_;              // by pointer
   std::unordered_map<std::uint32_t, ProcessName> process_names_;
   std::uint64_t replaced_ = 0;

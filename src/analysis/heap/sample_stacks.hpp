@@ -11,7 +11,8 @@
 
 namespace kmt {
 
-// Returns the stack from the call site on, or from the function with the tracepoint if the call site is unknown.
+// Returns the stack from the call site on. If the call site is unknown, the stack starts with the function that
+// contains the tracepoint.
 std::span<const std::uint64_t> stack_of_allocation(const HeapSample& sample, const SymbolNames& symbols);
 
 template <typename Number>
@@ -19,7 +20,8 @@ void append_bytes(std::string& key, Number number) {
   key.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// Returns a key of all properties that distinguish groups, in binary form. Names are only made once per group.
+// Returns a binary key of all properties that distinguish groups. Names are only made once per group, because that
+// takes longer.
 std::string identity_of(const HeapSample& sample);
 
 }  // namespace kmt

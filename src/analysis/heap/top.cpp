@@ -46,8 +46,8 @@ std::string row_name(TopView view, const std::string& key) {
 
 bool has_slab_and_pages(TopView view) { return view == TopView::processes || view == TopView::cgroups; }
 
-// True if the view shows such samples: slab objects, pages, or both. Pages that hold slab objects are not counted
-// beside the objects, and user memory is not counted at all.
+// True if the view shows samples of this kind: slab objects, pages, or both. A view that shows both
+// omits user memory, and pages that contain slab objects, because the objects are counted.
 bool shows(TopView view, const HeapRow& row) {
   if (has_slab_and_pages(view)) return !row.slab_pages && !row.user_pages;
   return row.pages == (view == TopView::orders);
@@ -65,8 +65,8 @@ void limit_live(TopRow& row) {
     *part = std::min(*part, most);
 }
 
-// Estimates which share of the pages of each row neither holds slab objects nor belongs to users. The exact sums do not
-// distinguish these pages, but the samples do.
+// For each row, estimates the share of its pages that neither contain slab objects nor belong to user memory. The exact
+// sums do not distinguish these pages from others, but the samples do.
 class SharesOfPages {
  public:
   explicit SharesOfPages(const HeapProfileResult& samples) : one_sample_(static_cast<double>(samples.mean_bytes)) {
@@ -75,8 +75,8 @@ class SharesOfPages {
         for (Bytes* const bytes : {&all_, &of_row_[row.keys[0]]}) bytes->add(row);
   }
 
-  // Returns `bytes` of pages of a row without pages that other rows or columns count. A row with few samples has nearly
-  // the share of all rows.
+  // Returns the `bytes` of a row's pages without those pages that other rows or columns count. If the row has few
+  // samples, the share is close to that of all rows.
   std::uint64_t counted(const std::string& row, std::uint64_t bytes) const {
     if (all_.all <= 0) return bytes;
     const double share = all_.counted / all_.all;
@@ -110,8 +110,8 @@ TopRow row_of_stack(const HeapRow& from) {
   return row;
 }
 
-// Adds the live bytes of samples to the rows. A process may have two rows in the profile, one for slab objects and one
-// for pages. Samples that match no row are added to "[others]".
+// Adds the live bytes of samples to the rows. A process may have two rows in the profile: one for slab objects and one
+// for pages. Samples that match no row are added to the row "[others]".
 void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
               const HeapProfileResult& samples, TopView view) {
   const auto others = places.find(kOthers);
@@ -173,7 +173,8 @@ void TopAccount::Sums::add(const Sums& more) {
   interval = std::max(interval, more.interval);
 }
 
-// Makes room by merging the rows that have been idle for longest, at least a quarter of all rows, into "[others]".
+// Makes room for new rows. Merges the rows that have been idle for longest into "[others]", at least a quarter of all
+// rows.
 void TopAccount::fold_oldest(Rows& rows) {
   std::vector<std::uint64_t> intervals;
   intervals.reserve(rows.size());
@@ -217,8 +218,8 @@ void TopAccount::add(TopView view, const HeapSite& site) {
             {}});
 }
 
-// Names processes without samples in this interval. A process that changed its name in the interval has sites with both
-// names. The name that differs from the known one is newer.
+// Sets the names of processes without samples in this interval. If a process changed its name in the interval, its
+// sites have both names. The name that differs from the known name is the newer one.
 void TopAccount::name_processes(const std::vector<HeapSite>& sites) {
   std::unordered_set<std::uint32_t> renamed;
   for (const HeapSite& site : sites) {
@@ -290,7 +291,7 @@ TopResult TopAccount::result(TopView view) const {
     result.rows.push_back(std::move(row));
   }
   add_live(result.rows, places, samples, view);
-  // Merged rows lose their exact sums, but not their samples.
+  // Merged rows lose their exact sums, but their samples remain.
   if (rows_merged_ == 0)
     for (TopRow& row : result.rows) limit_live(row);
   return result;

@@ -17,7 +17,7 @@ namespace kmt {
 
 class TopAccount {
  public:
-  // Maximum number of rows of each view; without it, the rows of ended processes would accumulate.
+  // Maximum number of rows of each view. Without a maximum, rows of processes that have ended would accumulate.
   static constexpr std::size_t kMostRows = 20000;
 
   // Keeps rows for these views. The other arguments have the same meaning as in HeapProfile.
@@ -36,8 +36,8 @@ class TopAccount {
  private:
   struct Sums {
     std::uint64_t events_now = 0, bytes_now = 0, events = 0, failed = 0, requested = 0, allocated = 0;
-    std::uint64_t page_bytes_now = 0, page_bytes = 0;  // the part of the bytes that are pages
-    std::uint64_t interval = 0;                        // number of the last interval with activity
+    std::uint64_t page_bytes_now = 0, page_bytes = 0;  // the part of the bytes that is in pages
+    std::uint64_t interval = 0;                        // number of the last interval in which the row had events
     std::uint32_t process = 0;                         // 0: the row belongs to no process
     std::string comm;                                  // first name of the process
 
