@@ -20,7 +20,7 @@ std::optional<unsigned> take_cpu(std::string_view& text) {
   return cpu;
 }
 
-// Parses "12.750 us" as nanoseconds. Long durations have fewer digits after the point.
+// Parses "12.750 us" as nanoseconds. A long duration has fewer digits after the point.
 std::optional<std::uint64_t> parse_microseconds(std::string_view text) {
   if (!text.ends_with("us")) return std::nullopt;
   text = trim(text.substr(0, text.size() - 2));
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> parse_microseconds(std::string_view text) {
 
 constexpr std::string_view kDurationMarks = "+!#*@$";
 
-// Parses "0.412 us", "+ 12.750 us" or "! 131.007 us". The marks show long durations.
+// Parses "0.412 us", "+ 12.750 us" or "! 131.007 us". The kernel prints the marks before long durations.
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
   if (!text.empty() && kDurationMarks.find(text.front()) != kDurationMarks.npos) text = trim(text.substr(1));
   return parse_microseconds(text);
@@ -118,7 +118,7 @@ bool parse_begin(std::string_view text, CallLine& call) {
 }
 
 // Parses the last column: an entry, an exit, a leaf or a comment. The column starts with two blanks, and two more for
-// each level. Mail programs and web pages may merge the blanks.
+// each call around this one. Mail programs and web pages may merge the blanks.
 bool parse_code(std::string_view column, CallLine& call) {
   constexpr std::size_t kIndent = 2;
   const std::size_t blanks = std::min(column.find_first_not_of(' '), column.size());
@@ -139,7 +139,7 @@ bool parse_code(std::string_view column, CallLine& call) {
   return true;
 }
 
-// Parses all columns from `text`. `call` has the parts that precede the columns.
+// Parses all columns in `text`. If the caller has parsed parts of the line before, they are in `call`.
 bool parse_columns(std::string_view text, CallLine& call, bool& has_cpu) {
   constexpr std::size_t kBlankDuration = 10;  // minimum width of the column of durations
   bool has_columns = false;
@@ -149,7 +149,7 @@ bool parse_columns(std::string_view text, CallLine& call, bool& has_cpu) {
     has_columns = has_columns || end >= kBlankDuration || !trim(column).empty();
     text.remove_prefix(end + 1);
   }
-  if (!has_cpu && !has_columns) {  // without durations, the CPU has no "|" after its number
+  if (!has_cpu && !has_columns) {  // if the line has no durations, no "|" follows the CPU
     const auto cpu = take_cpu(text);
     if (!cpu) return false;
     call.line.cpu = *cpu;
@@ -178,7 +178,7 @@ bool was_call(std::string_view text) {
   const std::size_t bar = text.rfind('|');
   const std::string_view code = bar == text.npos ? std::string_view() : trim(text.substr(bar + 1));
   if (!code.empty()) return !code.starts_with("/*") && !code.ends_with("*/");
-  // The line was cut off after the CPU or the duration.
+  // There is no text after the last "|". True if the line was cut off after the CPU or the duration.
   std::string_view after = text;
   if (!take_cpu(after)) return false;
   after = trim(after);

@@ -37,7 +37,7 @@ void CallRecordFormat::describe(unsigned first_id, KernelDescription& kernel) {
   const std::vector<TextField> entry = {{"func"}, {"depth", 4}};
   entry_offsets_ = offsets_of(entry);
   std::string text = format_text("funcgraph_entry", entry_id_, entry, {});
-  if (has_arguments_) {  // an array without a size extends to the end of the record
+  if (has_arguments_) {  // the size 0 means that the array extends to the end of the record
     entry_offsets_.back() = (entry_offsets_.back() + 7) / 8 * 8;
     text.insert(text.find("\nprint fmt"),
                 fmt::format("\tfield:unsigned long args[];\toffset:{};\tsize:0;\tsigned:0;\n", entry_offsets_.back()));
@@ -68,8 +68,8 @@ void CallRecordFormat::encode_entry(const CallLine& call, std::uint64_t function
   }
 }
 
-// Encodes the exit of a call. Only a call with a printed result has the field `retval`. `calltime` and `rettime` state
-// the duration; the record's own time states when the call ended.
+// Encodes the exit of a call. The record has the field `retval` only if the result was printed. Only the difference of
+// `calltime` and `rettime` counts, which is the duration. The record's time is the end of the call.
 void CallRecordFormat::encode_exit(const CallLine& call, std::uint64_t function,
                                    std::vector<std::uint8_t>& record) const {
   const auto result = printed_number(call.return_value);

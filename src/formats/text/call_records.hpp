@@ -16,8 +16,8 @@ class CallRecordFormat {
  public:
   void learn(const CallLine& call);
   bool any() const { return any_; }
-  // Adds all events, with IDs from `first_id`, and the types of printed values. The description must have the word
-  // size.
+  // Adds the formats of all events, with IDs from `first_id` on, and the types of printed values. `kernel.long_bytes`
+  // must be set.
   void describe(unsigned first_id, KernelDescription& kernel);
   void encode_entry(const CallLine& call, std::uint64_t function, std::vector<std::uint8_t>& record) const;
   void encode_exit(const CallLine& call, std::uint64_t function, std::vector<std::uint8_t>& record) const;

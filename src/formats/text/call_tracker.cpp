@@ -13,8 +13,8 @@ void CallTracker::add(const SwitchLine& line) {
   cpus_[line.to.cpu].task = NamedTask{line.to.tid, std::string(line.to.comm)};
 }
 
-// Sets the time of a call. Times are printed in microseconds, but durations in nanoseconds. Therefore the next line of
-// a CPU may seem to be earlier than the end of the call before it.
+// Sets the time of a call. The kernel prints times in microseconds, but durations in nanoseconds. Therefore a line of a
+// CPU may seem to be earlier than the end of the previous call. In this case, sets the time to that end.
 void CallTracker::set_time(CallLine& call, Cpu& cpu, std::uint64_t number) {
   constexpr std::uint64_t kPrinted = 1000;
   if (!call.has_time) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Completes lines of the function_graph tracer. Adds the task of the CPU, the name of the function that ends, the
-// context of interrupts, and a time, if a line lacks them.
+// Completes lines of the function_graph tracer. Adds what a line lacks: the task of the CPU, the name of the function
+// that ends, the interrupt context, and a time.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,14 @@ using FirstTasks = std::map<unsigned, NamedTask>;
 
 class CallTracker {
  public:
-  // `first` has the tasks that ran before the first task switches; null if unknown. `first` must outlive this object.
+  // `first` has the tasks that an earlier CallTracker has found; null in the first pass. `first` must outlive this
+  // object.
   explicit CallTracker(const FirstTasks* first) : known_first_(first) {}
 
   void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }
   void add(const SwitchLine& line);
-  // Completes a line of a call. If the line has no time, `number` becomes its time. Names are valid until the next
-  // call.
+  // Completes a line of a call. If the line has no time, `number` becomes its time. Names in `call` are valid until the
+  // next call of this function.
   void complete(CallLine& call, std::uint64_t number);
 
   const FirstTasks& first_tasks() const { return first_; }
@@ -50,8 +51,8 @@ class CallTracker {
   const FirstTasks* known_first_;
   FirstTasks first_;
   std::map<unsigned, Cpu> cpus_;
-  std::string ended_;  // the function of the last call that ended
-  // The open calls of each task, by rising depth. If the ID of the task is unknown, the key has the CPU as well.
+  std::string ended_;  // name of the function of the latest call that ended
+  // The open calls of each task, outermost first. The key is the task's ID, and also the CPU if the ID is unknown.
   std::map<std::pair<std::int32_t, unsigned>, std::vector<OpenCall>> open_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kNonBreaking = "\xC2\xA0";
-// Characters that are replaced, or start text that is replaced.
+// Bytes at which clean_line() may replace text.
 constexpr std::array<bool, 256> kRewritten = [] {
   std::array<bool, 256> rewritten{};
   for (const char c : {'&', '\t', '\x1B', '\xC2', '\xA0'}) rewritten[static_cast<unsigned char>(c)] = true;
@@ -47,8 +47,8 @@ std::optional<std::uint32_t> character_of(std::string_view entity) {
 
 // -- logs ---------------------------------------------------------------------------------------------------------
 
-// True if a log prints the text in brackets before a message: a time, a date, or the task or CPU that printed the
-// message. "[000]" is not a prefix, because it is the CPU of an event.
+// True if the text in brackets is a prefix that logs print before a message: a time, a date, or the task or CPU that
+// printed the message. False for "[000]", which is the CPU of an event.
 bool is_log_bracket(std::string_view inside) {
   inside = trim(inside);
   if (inside.empty()) return false;
@@ -137,7 +137,8 @@ std::string_view without_line_number(std::string_view line) {
   return dash != word.npos && dash > 0 && is_all(word.substr(dash + 1), kDigits) ? rest : line;
 }
 
-// Removes the "+" of a line that a patch adds. kmemtrace's own tracer prints "+" and a type such as "K" or "0".
+// Removes the "+" of a line that a patch adds. Keeps a "+" before a type of one letter or digit, such as "K" or "0",
+// which kmemtrace's tracer of 2009 prints.
 std::string_view without_diff_mark(std::string_view line) {
   if (!line.starts_with('+')) return line;
   const std::size_t begin = line.find_first_not_of(' ', 1);

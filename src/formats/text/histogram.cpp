@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kTrigger = "# trigger info: ";
 constexpr std::size_t kMostColumns = 64;
 
-// Removes the first line from the text. Returns it without additions of mails and logs, valid until the next call.
+// Removes the first line from the text. Returns the line without additions of mails and logs. It is valid until the
+// next call.
 std::string_view take_line(std::string_view& text, std::string& buffer) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
@@ -33,7 +34,7 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
 }
 
-// Removes "NAME: " from the front of a key and returns the name. Empty if there is none.
+// Removes "NAME: " from the front of a key and returns the name. Returns an empty text if the key has no name.
 std::string_view take_name(std::string_view& text) {
   constexpr std::size_t kLongestName = 128;
   const std::size_t colon = text.substr(0, kLongestName).find(':');
@@ -97,7 +98,7 @@ std::optional<std::uint64_t> parse_percentage(std::string_view text) {
   return whole && hundredths && *whole <= 100 ? std::optional(*whole * 100 + *hundredths) : std::nullopt;
 }
 
-// Splits "hitcount:   3  bytes_req:   144". A value that is not a number, such as a bar, is unknown.
+// Splits "hitcount:   3  bytes_req:   144". A value that is printed as a bar of "#" becomes empty.
 NamedValues split_values(std::string_view text, std::string_view trigger) {
   NamedValues values;
   for (std::size_t colon = text.find(':'); colon != text.npos && values.size() < kMostColumns; colon = text.find(':')) {
@@ -105,7 +106,8 @@ NamedValues split_values(std::string_view text, std::string_view trigger) {
     text = text.substr(colon + 1);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     const bool is_number = !text.empty() && is_digit(text.front());
-    if (text.starts_with('#') || (!is_number && has_modifier(trigger, name, "graph"))) {  // a bar, which may be empty
+    // A bar, which may have no "#".
+    if (text.starts_with('#') || (!is_number && has_modifier(trigger, name, "graph"))) {
       text.remove_prefix(std::min(text.find_first_not_of('#'), text.size()));
       values.emplace_back(name, std::nullopt);
       continue;
@@ -118,7 +120,7 @@ NamedValues split_values(std::string_view text, std::string_view trigger) {
   return values;
 }
 
-// True if a line that a mail program wrapped may continue like this.
+// True if this line may be the continuation of a row that a mail program wrapped.
 bool continues_row(std::string_view line) {
   constexpr std::array<std::string_view, 4> kStarts = {"Totals:", "Hits:", "Entries:", "Dropped:"};
   if (line.empty() || std::ranges::any_of(kStarts, [line](std::string_view one) { return line.starts_with(one); }))
@@ -126,7 +128,7 @@ bool continues_row(std::string_view line) {
   return is_digit(line.front()) || !take_name(line).empty();
 }
 
-// Adds a row. The first row determines the columns, and all other rows must have equal columns.
+// Adds a row. The first row determines the columns. A later row with other columns counts as unreadable.
 void add_row(std::string_view keys_text, std::string_view values_text, Histogram& histogram) {
   const NamedKeys keys = split_keys(keys_text);
   const NamedValues values = split_values(values_text, histogram.trigger);
@@ -152,7 +154,7 @@ void add_row(std::string_view keys_text, std::string_view values_text, Histogram
   histogram.rows.push_back(std::move(row));
 }
 
-// Adds the following lines if a mail program wrapped the row.
+// Returns the row together with the lines that follow it, if a mail program wrapped the row.
 std::string_view with_wrapped_parts(std::string_view line, std::string_view& text, std::string& joined) {
   constexpr unsigned kMostParts = 8;
   for (unsigned i = 0; i < kMostParts && !text.empty(); ++i) {
@@ -206,7 +208,8 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
   while (!text.empty()) {
     std::string_view line = take_line(text, buffer);
     if (line.starts_with('{') && line.rfind('}') != line.npos) line = with_wrapped_parts(line, text, joined);
-    const std::size_t close = line.rfind('}');  // the last brace, because the name of a task may contain one
+    // Use the last brace, because the name of a task may contain another one.
+    const std::size_t close = line.rfind('}');
     if (line.starts_with(kTrigger)) {
       histograms.emplace_back().trigger = line.substr(kTrigger.size());
       open_keys.clear();
@@ -223,7 +226,7 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
       read_total(line, current());
     }
   }
-  // Lines before the first trigger may have made an empty histogram.
+  // Text before the first trigger may have created an empty histogram.
   std::erase_if(histograms, [](const Histogram& one) { return one.trigger.empty() && one.keys.empty(); });
   return histograms;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the text of files events/SYSTEM/EVENT/hist.
+// Reads text from the kernel's files events/SYSTEM/EVENT/hist.
 #pragma once
 
 #include <vector>

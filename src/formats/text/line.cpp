@@ -63,8 +63,9 @@ bool parse_irq_info(std::string_view word, Line& line) {
 
 namespace {
 
-// Removes the name of a buffer, which trace-cmd prints as "NAME:  " before the task. A task's name may contain such
-// text too, but has at most 15 characters.
+// Removes the name of a buffer, which trace-cmd prints as "NAME:  " before the task. The name of a task may also
+// contain
+// ": ", so this applies only to texts that are longer than a task's name.
 std::string_view without_buffer(std::string_view comm) {
   constexpr std::size_t kMostOfAName = 15;
   const std::size_t colon = comm.find(": ");
@@ -85,7 +86,7 @@ bool parse_task(std::string_view text, Line& line) {
   line.comm = trim(text.substr(0, digits));
   const char separator = text[digits];
   if (separator == '/') line.comm = trim(line.comm.substr(0, line.comm.find_last_not_of("0123456789") + 1));
-  if (separator == '-' && line.comm.ends_with('-')) {  // the task's ID is unknown
+  if (separator == '-' && line.comm.ends_with('-')) {  // "NAME--1" means that the task's ID is unknown
     line.tid = -line.tid;
     line.comm.remove_suffix(1);
   }
@@ -95,7 +96,7 @@ bool parse_task(std::string_view text, Line& line) {
 
 namespace {
 
-// Returns the next word, which should be the time. Parses irq-info before it, if present.
+// Returns the next word, which should be the time. If irq-info comes first, parses it.
 std::string_view take_time(std::string_view& rest, Line& line) {
   const std::string_view word = take_word(rest);
   return !word.ends_with(':') && parse_irq_info(word, line) ? take_word(rest) : word;
@@ -222,7 +223,7 @@ bool any_word(std::string_view text, const Take& take) {
 template <typename Take>
 bool any_prefix(std::string_view text, const Take& take) {
   constexpr unsigned kMostBrackets = 16;
-  constexpr std::size_t kMostBytes = 16;  // maximum length of "[000]"
+  constexpr std::size_t kMostBytes = 16;  // number of characters to search for "]"
   std::size_t open = text.find('[');
   for (unsigned i = 0; i < kMostBrackets && open != std::string_view::npos; ++i, open = text.find('[', open + 1)) {
     const std::string_view number = text.substr(open + 1, kMostBytes);
@@ -272,7 +273,8 @@ bool was_event(std::string_view text) {
     if (text.find(field) != std::string_view::npos) return true;
   return any_prefix(text, [](Line line, std::string_view rest) {
     const std::string_view word = take_time(rest, line);
-    return !parse_time(word, line) || trim(rest).empty();  // a time and more text: a line of another tracer
+    // If a time and more text follow, the line is from another tracer.
+    return !parse_time(word, line) || trim(rest).empty();
   });
 }
 

@@ -18,7 +18,7 @@ struct Line {
   bool has_cpu = true;       // false if the line has no CPU
   std::uint8_t context = 0;  // context bits from irq-info; 0 if the line has none
   bool has_time = true;      // false if the line has no time
-  std::uint64_t time = 0;    // nanoseconds, or ticks if the line has no decimal point
+  std::uint64_t time = 0;    // in nanoseconds, or in ticks if the time has no decimal point
   bool time_in_ns = true;
   std::string_view system;  // for example "kmem"; empty if the line does not have it
   std::string_view event;   // for example "kmalloc"; empty for kmemtrace's tracer of 2009
@@ -39,22 +39,23 @@ bool was_event(std::string_view line);
 struct LostLine {
   unsigned cpu = 0;
   std::optional<std::uint64_t> count;
-  // PERF_RECORD_LOST_SAMPLES. perf writes its sums when a recording ends, and they include the losses before.
+  // True for PERF_RECORD_LOST_SAMPLES, which perf writes at the end of a recording. The count includes the losses that
+  // earlier lines report.
   bool is_sum = false;
 };
 std::optional<LostLine> parse_lost(std::string_view line);
 
 constexpr unsigned kMostCpus = 8192;  // larger CPU numbers are damage
 
-// Parts of lines. Each function returns false if the text is something else.
-// Parses "sh-148" or "sh-148  (  148)"; from perf also "sh   148" or "sh  148/149".
+// The following functions parse parts of lines, and return false if the text is something else.
+// Parses "sh-148" or "sh-148  (  148)", and perf's "sh   148" or "sh  148/149".
 bool parse_task(std::string_view text, Line& line);
 // Parses irq-info such as "d.h2.".
 bool parse_irq_info(std::string_view word, Line& line);
 // Parses "5.906771683", "5.906771", or "12345" for ticks.
 bool parse_clock(std::string_view word, Line& line);
-// Parses text like "kmalloc: call_site=…", or "f <-caller" of the function tracer. The kmemtrace tracer printed no
-// event name.
+// Parses text like "kmalloc: call_site=…", or "f <-caller" of the function tracer. For text of kmemtrace's tracer of
+// 2009, which printed no event names, `event` stays empty.
 bool parse_event(std::string_view text, Line& line);
 
 // True if the text is not empty and has only letters, digits and underscores.

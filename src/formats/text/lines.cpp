@@ -33,7 +33,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// Returns the event for kmemtrace's type: 0 is kmalloc and 1 a slab cache. Type 2 is pages, but no kernel wrote it.
+// Returns the event for a type of kmemtrace's tracer: 0 or K is kmalloc, and 1 or C is a slab cache. Type 2 was for
+// pages, but no kernel printed it.
 std::string_view event_of(char type, bool allocates) {
   if (type == '0' || type == 'K') return allocates ? "kmalloc" : "kfree";
   if (type == '1' || type == 'C') return allocates ? "kmem_cache_alloc" : "kmem_cache_free";
@@ -59,8 +60,8 @@ std::string_view unquoted(std::string_view line) {
   return without_quotes(line);
 }
 
-// True if the line may be the rest of a line that was split. Such a line is neither an event (with or without "[CPU]")
-// nor a frame of a stack, which starts with blanks.
+// True if the line may be the rest of a line that was split. Then it is neither an event (with or without "[CPU]") nor
+// a frame of a stack, which starts with blanks.
 bool may_be_rest(std::string_view line) {
   constexpr std::size_t kBegin = 48;
   constexpr std::string_view kOtherStarts = "#+- \t=<";
@@ -77,7 +78,8 @@ std::size_t Lines::page_width_of(std::string_view text) {
   constexpr std::size_t kLookAt = 64 << 10;
   constexpr std::size_t kNarrowest = 60;
   constexpr std::size_t kWidest = 250;
-  constexpr std::size_t kFewest = 3;  // minimum number of pairs of a line of the greatest length and its rest
+  // Minimum number of lines that have the maximum length and are followed by their rest.
+  constexpr std::size_t kFewest = 3;
   std::size_t width = 0;
   std::size_t count = 0;
   std::size_t last = 0;
@@ -91,7 +93,7 @@ std::size_t Lines::page_width_of(std::string_view text) {
   return count >= kFewest && width >= kNarrowest && width <= kWidest ? width : 0;
 }
 
-// Adds the rest of a line that was split at the width of the page.
+// Returns the line together with its rest, if the line was split at the width of the page.
 std::string_view Lines::with_split_parts(std::string_view line) {
   constexpr unsigned kMostParts = 8;
   if (page_width_ == 0 || line.starts_with('#')) return line;
@@ -131,7 +133,8 @@ Lines::Item Lines::parse_item(std::string_view line) {
   return Item(line);
 }
 
-// Subtracts the losses that were counted before from a sum that perf writes when a recording ends.
+// perf writes sums of losses when a recording ends. Subtracts from such a sum the losses that other lines have
+// reported.
 std::optional<Lines::Item> Lines::without_known_losses(const LostLine& lost) {
   if (!lost.is_sum || !lost.count) {
     counted_lost_ = sum_of_counts(counted_lost_, lost.count.value_or(0));
@@ -196,7 +199,7 @@ Lines::Item Lines::with_continuation(Item item, std::string_view line) {
   return length == 0 ? item : parse_item(joined_);
 }
 
-// Parses the forms that are tried last.
+// Parses forms that are rare, and therefore tried last.
 std::optional<Line> Lines::parse_rare(std::string_view text) {
   std::optional<Line> line = parse_verbose(text);
   if (!line) line = parse_partial(text);
@@ -240,7 +243,7 @@ bool Lines::rewrite_old_fields(Line& line) {
   if (words.size() < 6) return false;
   fields_.clear();
   for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
-    // Converts decimal addresses to hexadecimal, because the parser of fields expects that.
+    // Convert decimal addresses to hexadecimal, because the parser of fields expects them in this form.
     const bool is_address = words[i] == "call_site" || words[i] == "ptr";
     const std::optional<std::uint64_t> number = is_address ? parse_value(words[i + 1]) : std::nullopt;
     fields_ += number ? fmt::format(" {}={:#x}", words[i], *number) : fmt::format(" {}={}", words[i], words[i + 1]);

@@ -16,7 +16,7 @@ class Lines {
   // Facts from an earlier pass over the text.
   struct Known {
     FirstTasks first_tasks;
-    bool has_times = false;  // at least one event has a time, so an event without a time is damaged
+    bool has_times = false;  // at least one event has a time, so events without a time are damaged
     bool has_calls = false;  // the text has lines of the function_graph tracer, so similar lines are damaged calls
     bool has_indentation = false;  // at least one call is indented; otherwise braces show the depth of calls
   };
@@ -30,15 +30,15 @@ class Lines {
         ignores_indentation_(known != nullptr && !known->has_indentation),
         page_width_(page_width_of(rest_)) {}
 
-  struct Unreadable {  // a line that was probably an event
+  struct Unreadable {  // a line that cannot be parsed, but was probably an event
     const char* why;
   };
-  // An event, a call, a loss, an unreadable event, or any other line. An event that is printed as a comment between
-  // calls is a Line.
+  // An event, a call, a loss, an unreadable event, or the text of any other line. An event that is printed as a comment
+  // between calls is a Line, too.
   using Item = std::variant<Line, CallLine, LostLine, Unreadable, std::string_view>;
-  // Returns the next line, or nothing at the end. Views are valid until the next call.
+  // Returns the next item, or nothing at the end. Its texts are valid until the next call.
   std::optional<Item> next();
-  std::string_view text() const { return text_; }                  // the whole line of the item
+  std::string_view text() const { return text_; }                  // all lines of the item
   std::uint64_t offset() const { return offset_; }                 // position of the item in the file, in bytes
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read
   // Facts for a later pass.
@@ -66,20 +66,20 @@ class Lines {
   std::uint64_t size_;
   std::string_view text_;
   std::uint64_t offset_ = 0;
-  std::uint64_t number_ = 0;        // number of events without a time
-  std::uint64_t counted_lost_ = 0;  // lost events that no sum of perf includes yet
+  std::uint64_t number_ = 0;        // number of events without a time so far; it serves as their time
+  std::uint64_t counted_lost_ = 0;  // reported lost events that have not been subtracted from a sum
   bool needs_times_;
   std::string fields_, clean_, next_, joined_;
   CallTracker calls_;
-  bool has_calls_;  // a line of the function_graph tracer was seen, or its header
+  bool has_calls_;  // true after a line of the function_graph tracer, or its header
   bool ignores_indentation_;
   std::size_t page_width_;
   std::string unsplit_;
   bool has_indentation_ = false;
 };
 
-// Returns the word after "KEY=" or "KEY: ". The key must be a separate word. Blanks may precede the word: the kernel
-// pads "(null)". Empty if there is none.
+// Returns the word after "KEY=" or "KEY: ". The key must be a separate word. Blanks may precede the result, because the
+// kernel pads "(null)". Empty if the key is missing.
 std::string_view value_of(std::string_view fields, std::string_view key);
 // Does the same as value_of(), but also returns the blanks before the word.
 std::string_view padded_value_of(std::string_view fields, std::string_view key);

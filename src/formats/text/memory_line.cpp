@@ -18,7 +18,7 @@ std::string_view system_of(const Line& line) {
 }
 
 bool is_whole(EventKind kind, const Line& line) {
-  constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};  // an event has one of these fields
+  constexpr const char* kIdentities[] = {"ptr", "pfn", "page", "addr", "va_start"};  // each event has one of these
   const auto has = [&line](const char* name) { return !value_of(line.fields, name).empty(); };
   if (line.event == "percpu_alloc_percpu_fail") return has("size") && has("align");
   if (is_slab_alloc(kind) && !(has("bytes_req") && has("bytes_alloc"))) return false;

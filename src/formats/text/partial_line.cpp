@@ -61,7 +61,8 @@ void take_bracketed_cpu(std::string_view& before, Line& line) {
   before = rest;
 }
 
-// Parses irq-info such as "d.h1." at the end of the text, if it follows "[000]". Names of tasks may look like it.
+// Parses irq-info such as "d.h1." at the end of the text. It must follow "[000]", because the name of a task may look
+// like irq-info.
 void take_last_irq_info(std::string_view& before, Line& line) {
   std::string_view rest = before;
   const std::string_view word = take_last_word(rest);
@@ -79,7 +80,8 @@ bool parse_columns_before(std::string_view before, Line& line) {
     word = take_last_word(rest);
   }
   if (line.has_time && !parse_clock(word.substr(0, word.size() - 1), line)) return false;
-  if (line.has_time && !line.time_in_ns && !rest.empty()) return false;  // "sh 812:" has a task, and no time
+  // In "sh 812:", the number is the ID of a task and not a time.
+  if (line.has_time && !line.time_in_ns && !rest.empty()) return false;
   if (line.has_time) before = rest;
   take_last_irq_info(before, line);
   take_bracketed_cpu(before, line);
@@ -132,7 +134,7 @@ std::optional<Line> parse_partial(std::string_view text) {
     if (!parse_event(text.substr(begin), line) || !is_whole_memory_event(line)) continue;
     const bool is_named = !line.system.empty() || trim(text.substr(0, begin)).empty();
     if (!parse_columns_before(text.substr(0, begin), line)) continue;
-    const bool has_only_time = line.has_time && line.time_in_ns && line.comm.empty();  // perhaps with a CPU
+    const bool has_only_time = line.has_time && line.time_in_ns && line.comm.empty();  // the CPU may also be there
     if (is_named || has_only_time) return line;
   }
   return std::nullopt;
@@ -177,7 +179,7 @@ std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields)
   line.system = "kmem";
   line.event = event.substr(std::min(event.find(':') + 1, event.size()));
   if (!is_word(line.event) || !event.starts_with("kmem:")) return std::nullopt;
-  if (task.ends_with(':')) task = {};  // a line without a task has only the duration before the event
+  if (task.ends_with(':')) task = {};  // the line has no task, and this is the duration
   const auto since = parse_milliseconds(fmt::format("{}ms", time));
   const std::size_t slash = task.rfind('/');
   const auto tid = parse_number<std::int32_t>(task.substr(slash == task.npos ? 0 : slash + 1));
@@ -190,7 +192,8 @@ std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields)
     const std::size_t colon = part.find(": ");
     if (colon == part.npos) continue;
     const std::string_view name = trim(part.substr(0, colon)), value = trim(part.substr(colon + 2));
-    const auto number = name == "call_site" ? parse_value(value) : std::nullopt;  // an address as a negative number
+    // Printed as a negative decimal number.
+    const auto number = name == "call_site" ? parse_value(value) : std::nullopt;
     fields += number ? fmt::format(" {}={:#x}", name, *number) : fmt::format(" {}={}", name, value);
   }
   line.fields = fields;

@@ -18,7 +18,7 @@ std::optional<Line> parse_verbose(std::string_view text);
 // prints none of these fields, and `perf script -F` prints those that the user selects.
 std::optional<Line> parse_partial(std::string_view text);
 
-// Parses a line of `perf trace`, and stores its fields in `fields`:
+// Parses a line of `perf trace`. `fields` receives the fields in the form "key=value"; the result refers to it.
 // "  0.052 ( 0.011 ms): sh/812 kmem:kmalloc(call_site: -2124952363, ptr: 0xffff888145c44000, bytes_req: 64, …)".
 std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields);
 

@@ -36,7 +36,8 @@ void PointerCounts::add_width(std::string_view padded) {
   if (padded.size() == kShort) is_short_ = true;
 }
 
-// Counts a printed pointer. A pointer of at most 32 bits may be a hash, because hashes have 32 bits.
+// Counts a printed pointer. On 64-bit kernels, a pointer that fits into 32 bits may be a hash, because hashes have 32
+// bits.
 void PointerCounts::add(std::string_view padded) {
   const std::string_view pointer = trim(padded);
   if (pointer.empty()) return;
@@ -47,7 +48,7 @@ void PointerCounts::add(std::string_view padded) {
   const std::uint64_t value = parse_pointer(pointer).value_or(0);
   add_address(value);
   if (pointer.starts_with("0x") || value == 0) return;
-  // On 32-bit kernels, half of all hashes are below the kernel's address range.
+  // On 32-bit kernels, kernel addresses are at least 0x80000000, but half of all hashes are lower.
   if (pointer.size() == kLong ? value <= 0xFFFFFFFF : pointer.size() == kShort && value < 0x80000000) ++hashed_;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Parses the spellings of a pointer in text traces. %p prints NULL as "(null)" until Linux 4.14, padded to the width of
-// a pointer, and as zeros later. libtraceevent prints "(nil)". "(____ptrval____)" and "(ptrval)" stand for a pointer
-// that is printed before the kernel has random numbers for hashing. Some people paste traces with "xxxxxxxx".
+// Parses the forms in which text traces have pointers. Until Linux 4.14, %p prints NULL as "(null)", padded to the
+// width of a pointer, and later as zeros. libtraceevent prints "(nil)". "(____ptrval____)" and "(ptrval)" stand for a
+// pointer that is printed before the kernel has random numbers for hashing. Some people paste traces with "xxxxxxxx".
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace kmt::text {
 
 // True for "(null)" and "(nil)".
 bool is_nothing(std::string_view pointer);
-// True if the text replaces a pointer that may be anything, even NULL.
+// True if the text stands for a pointer whose value is hidden. The pointer may even be NULL.
 bool is_hidden(std::string_view pointer);
-// Parses a hexadecimal pointer with or without 0x, or a decimal one, which Perfetto prints. Only decimal pointers have
-// 10 or more than 16 digits and no 0x.
+// Parses a hexadecimal pointer with or without 0x, or a decimal pointer, which Perfetto prints. A pointer without 0x is
+// decimal if it has 10, or more than 16, decimal digits.
 std::optional<std::uint64_t> parse_pointer(std::string_view pointer);
 
 // Counts the pointers of a trace to learn their width, and whether they are hashes.
@@ -23,7 +23,7 @@ class PointerCounts {
  public:
   // Counts a pointer. `padded` is the value and all blanks before it.
   void add(std::string_view padded);
-  // Learns the width of pointers, and nothing else.
+  // Uses a pointer only to learn the width of pointers.
   void add_width(std::string_view padded);
   void add_address(std::uint64_t address) { is_long_ = is_long_ || address > 0xFFFFFFFF; }
 
@@ -33,7 +33,7 @@ class PointerCounts {
 
  private:
   bool is_long_ = false;
-  bool is_short_ = false;  // a pointer was printed in 8 columns
+  bool is_short_ = false;  // true if a pointer was printed in 8 columns
   std::uint64_t pointers_ = 0;
   std::uint64_t hashed_ = 0;
   std::uint64_t hidden_ = 0;

@@ -59,7 +59,7 @@ std::vector<Argument> split_arguments(std::string_view text) {
 // A structure that the kernel prints as words.
 struct PrintedStructure {
   std::vector<std::uint64_t> words;
-  bool is_cut = false;  // the structure has more words than there were registers
+  bool is_cut = false;  // true if the structure has more words than were printed
 };
 
 // Parses "(STRUCT)[0x12:0x34]" or "(STRUCT)[0x12:0x34...]".
@@ -189,8 +189,8 @@ void PrintedTypes::learn(const CallLine& call) {
     const bool fits = is_number ? was_number : parameter.kind == known.kind && parameter.words == known.words;
     if (!fits) known.kind = Kind::unknown;
   }
-  // A negative result may be an error pointer, which the kernel prints as a negative number. The kernel prints all
-  // other pointers in hex.
+  // If one result of a function was a pointer, all are. A negative number is then an error pointer, which the kernel
+  // prints as a number. It prints all other pointers in hex.
   if (printed_number(call.return_value) && function.result != Kind::pointer)
     function.result = kind_of(call.return_value);
 }
@@ -210,7 +210,7 @@ std::vector<std::uint64_t> PrintedTypes::registers(const CallLine& call) const {
 std::vector<std::uint8_t> PrintedTypes::btf(unsigned long_bytes) const {
   constexpr std::uint32_t kSigned = 1;
   constexpr std::uint32_t kBoolean = 4;
-  BtfWriter writer;  // the first types have the IDs in Kind
+  BtfWriter writer;  // the first types that are added get the IDs in Kind
   writer.add_integer("long", long_bytes, kSigned);
   writer.add(BtfWriter::kPointer, "", 0);
   writer.add_integer("_Bool", 1, kBoolean);

@@ -27,7 +27,7 @@ class PrintedTypes {
   std::vector<std::uint8_t> btf(unsigned long_bytes) const;
 
  private:
-  // The numbers are BTF type IDs. IDs after these belong to structures, by their number of words.
+  // The values are type IDs in the BTF. The IDs after `structure` belong to structures of 1 word, 2 words, and so on.
   enum class Kind : std::uint8_t { nothing, integer, pointer, boolean, unknown, structure };
   struct Parameter {
     std::string name;

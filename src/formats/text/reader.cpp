@@ -22,7 +22,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::size_t kLookAt = 64 << 10;  // bytes to examine
+constexpr std::size_t kLookAt = 64 << 10;  // number of bytes to examine at the start of a file
 constexpr std::string_view kTracer = "# tracer: ";
 constexpr std::size_t kBatchEvents = 256;
 constexpr std::uint32_t kPageBytes = 4096;
@@ -38,7 +38,8 @@ Finding unreadable(const Lines::Unreadable& line, std::uint64_t offset) {
   return {Imperfection::unreadable_line, line.why, {}, offset, {}};
 }
 
-// Adds the start of the line, to show the user what cannot be read. Not for conversions, which may be anonymous.
+// Adds the start of the line to a finding, to show the user what cannot be read. Conversions must not do this, because
+// the result may be an anonymised trace.
 Finding quoting(Finding finding, std::string_view text) {
   finding.detail += fmt::format("{}\"{}\"", finding.detail.empty() ? "" : ": ", excerpt(trim(text)));
   return finding;
@@ -86,7 +87,7 @@ class LineStream : public CpuStream {
     });
   }
 
-  // Ends a loss before the line. Reports a time that is earlier than the time of the preceding line.
+  // Ends an open loss of the CPU. Reports if the line's time is earlier than that of the CPU's previous line.
   void check_time(const Line& line) {
     std::uint64_t& last = last_ns_[line.cpu];
     if (const auto open = open_losses_.find(line.cpu); open != open_losses_.end()) {
@@ -118,7 +119,7 @@ class LineStream : public CpuStream {
   TraceInfo& info_;
   std::uint64_t& consumed_;
   std::map<unsigned, std::uint64_t> last_ns_;
-  std::map<unsigned, std::size_t> open_losses_;  // losses since the CPU's last event
+  std::map<unsigned, std::size_t> open_losses_;  // key: CPU; value: index of the loss after the CPU's last event
   std::vector<std::uint8_t> record_;
 };
 
@@ -157,7 +158,8 @@ class TextSource : public Source {
 
 Bytes start_of(Bytes file) { return file.first(std::min(file.size(), kLookAt)); }
 
-// Returns the start of the text that the kernel wrote into its log. Empty if there is none.
+// Returns the start of the ftrace text that the kernel wrote into its log ("Dumping ftrace buffer"). Empty if there is
+// none.
 Bytes ftrace_dump_in(Bytes file) {
   constexpr std::size_t kMostOfALog = 64 << 20;
   const Bytes log = file.first(std::min(file.size(), kMostOfALog));
@@ -174,7 +176,8 @@ bool has_event(Bytes bytes) {
   return false;
 }
 
-// True if the text has lines such as "812 1 65416593053928 type: 658", which ftrace's options raw and hex print.
+// True if the text has lines without fields, such as "812 1 65416593053928 type: 658", which ftrace prints with the
+// options raw and hex.
 bool lacks_fields(std::string_view text) {
   constexpr std::string_view kType = "type: ";
   for (std::size_t at = text.find(kType); at != text.npos; at = text.find(kType, at + 1)) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::array kNewTask = {TaskField{"pid", "pid", nullptr}, TaskField{"comm", "comm", "clone_flags"},
                                  TaskField{"clone_flags", "clone_flags", nullptr, 8, 16}};
-// The renamed task is the task of the line: a task nearly always renames itself, and since Linux 6.15 the event has no
-// `pid` field.
+// The task of the line is taken as the renamed task, because a task nearly always renames itself. Since Linux 6.15, the
+// event has no `pid` field.
 constexpr std::array kRename = {TaskField{"pid", nullptr, nullptr}, TaskField{"oldcomm", "oldcomm", "newcomm"},
                                 TaskField{"newcomm", "newcomm", "oom_score_adj"}};
 constexpr std::array kFork = {TaskField{"parent_pid", nullptr, nullptr},
@@ -29,8 +29,8 @@ constexpr std::array kEvents = {TaskEvent{"task", "task_newtask", kNewTask}, Tas
                                 TaskEvent{"sched", "sched_process_exec", kExec},
                                 TaskEvent{"sched", "sched_process_exit", {}}};
 
-// Returns the text after "KEY=", up to " BEHIND=" or a blank. Names may contain text that looks like a key, so the last
-// key counts.
+// Returns the value of a field: the text after "KEY=", up to the last " BEHIND=" if the field is a text, or up to a
+// blank. Names of tasks may contain text that looks like a key.
 std::optional<std::string_view> value_after(std::string_view fields, const TaskField& field) {
   fields = trim(fields);
   const std::string key = fmt::format(" {}=", field.key);

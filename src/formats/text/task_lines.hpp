@@ -18,7 +18,7 @@ namespace kmt::text {
 struct TaskField {
   const char* name;    // name in the kernel's description of the event
   const char* key;     // key in the line; null if the value is the task of the line
-  const char* behind;  // for a text, the key that follows it, because the text may contain blanks; null for a number
+  const char* behind;  // key that follows a text, which may contain blanks; null for a number
   unsigned bytes = 4;
   int base = 10;
 };
@@ -28,11 +28,11 @@ struct TaskEvent {
   std::span<const TaskField> fields;
 };
 
-// Returns null if the line is another event.
+// Returns the event of the line. Null if it does not start or rename a task.
 const TaskEvent* task_event(const Line& line);
 std::vector<TextField> described(const TaskEvent& event);
-// Writes the numbers into the record, which must be large enough, and appends the texts. Returns false if a field is
-// missing in the line.
+// Writes the numbers of the event into the record, which must be large enough, and appends its texts. Returns false if
+// the line lacks a field.
 bool encode_task_event(const TaskEvent& event, const Line& line, std::span<const unsigned> offsets, ByteOrder order,
                        std::vector<std::uint8_t>& record);
 

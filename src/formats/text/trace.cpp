@@ -15,7 +15,7 @@ namespace kmt::text {
 
 namespace {
 
-constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer, as stated in the created description
+constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer in the description that this file makes
 constexpr std::size_t kMostEvents = 10'000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
@@ -29,7 +29,7 @@ struct KnownField {
   bool is_signed = false;
 };
 
-// Fields that RecordDecoder needs.
+// The fields of memory events that RecordDecoder uses.
 constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
                                   {"ptr", 8, Code::pointer},
                                   {"bytes_req", 8, Code::size},
@@ -54,22 +54,22 @@ constexpr KnownField kFields[] = {{"call_site", 8, Code::call_site},
 constexpr unsigned kRequested = 2, kAllocated = 3;
 static_assert(kFields[kRequested].name == std::string_view("bytes_req"));
 static_assert(kFields[kAllocated].name == std::string_view("bytes_alloc"));
-// No kernel has so much memory. A larger size is damaged, or a negative number that was printed as unsigned.
+// No kernel has this much memory. A larger size is damaged, or it is a negative number that was printed as unsigned.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
 
 // Functions get made-up addresses, which are far from kernel addresses.
 constexpr std::uint64_t kFirstFunction = std::uint64_t{1} << 44;
 constexpr std::uint64_t kFunctionBytes = 1 << 20;
-// Name of a function whose end is in the trace, but not its start.
+// Name for a function if the trace has the end of its call, but not the start.
 constexpr std::string_view kUnknownFunction = "(unknown)";
 
-// An object whose pointer is hidden gets an address of its own, so it never matches another object. The kernel has no
-// such addresses.
+// Each hidden pointer becomes a different address, so that it never matches another pointer. The kernel does not use
+// these addresses.
 constexpr std::uint64_t kFirstHidden = std::uint64_t{1} << 52;
 constexpr std::uint64_t kHiddenBytes = 16;
 
-// A call site, such as "getname_flags+0x24" or "foo+0x1c/0x80", may have " [module]" at its end. It may also be an
-// address.
+// A call site. In the text, it is an address, or a function such as "getname_flags+0x24" or "foo+0x1c/0x80", which "
+// [module]" may follow.
 struct CallSite {
   std::string function;  // for example "foo [module]"; empty for an address
   std::uint64_t offset = 0;
@@ -110,7 +110,8 @@ std::optional<std::uint64_t> number_of(const KnownField& field, std::string_view
   return field.bytes == 4 && size > most ? std::nullopt : number;
 }
 
-// Removes an event without a line end: it was cut off, perhaps within a value. All writers end each line.
+// Removes an event at the end of the file that has no line end. All writers end each line, so the event was cut off,
+// perhaps within a value.
 Bytes without_cut_off_line(Bytes file) {
   std::size_t whole = file.size();
   while (whole > 0 && file[whole - 1] != '\n') --whole;
@@ -164,8 +165,8 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // The text has the number of a system call, but not as "key=value". Events of probes have only some of their fields
-    // in the text.
+    // Do not interpret these two kinds. The number of a system call is not printed as "key=value", and events of probes
+    // are printed without some of their fields.
     const EventKind kind = event_kind(found->second.system, line.event);
     found->second.kind = is_syscall(kind) || is_probed_free(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
@@ -174,7 +175,7 @@ void TextTrace::learn(const Line& line) {
   }
   Shape& shape = found->second;
   if (shape.kind == EventKind::other) return;
-  // If the line has a frame number, the address of struct page is not needed.
+  // If a line has the frame number, ignore the address of struct page.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
   for (unsigned i = 0; i < std::size(kFields); ++i) {
     const std::string_view name = kFields[i].name;
@@ -209,7 +210,7 @@ void TextTrace::learn_flags(std::string_view flags) {
   for (const std::string_view name : split(flags, '|')) {
     if (!is_word(name)) continue;
     if (!parse_value(name)) names_flags_ = true;
-    // A number among the names is a flag without a name.
+    // A number between names stands for flags without a name, and is treated like a name.
     if (flags_.find(name) != flags_.end()) continue;
     if (flags_.size() + 1 < kMostFlags)
       flags_.emplace(name, std::uint64_t{1} << flags_.size());
@@ -268,7 +269,7 @@ void TextTrace::describe() {
       const KnownField& field = kFields[i];
       if ((shape.seen & 1u << i) == 0) continue;
       shape.known.push_back(i);
-      // The kernel prints the field addr of alloc_vmap_area as va_start.
+      // In alloc_vmap_area, the field that the kernel prints as va_start is named addr.
       const bool other_name = shape.kind == EventKind::vmap_alloc && std::string_view(field.name) == "va_start";
       fields.push_back({other_name ? "addr" : field.name, field.bytes, field.is_signed, field.code == Code::text});
     }
@@ -332,11 +333,11 @@ std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const 
   return frame && is_no_page(*frame, description_.kernel.long_bytes) ? kNoPage : frame;
 }
 
-// Returns nothing if the value is unreadable.
+// Returns the value of a field in a line. Empty if the value is unreadable.
 std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields, std::uint64_t offset) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
-  if (value.empty() && field.code != Code::frame)  // a line may lack a field that other lines of the event have
+  if (value.empty() && field.code != Code::frame)  // other lines of the event have the field, but this one does not
     return field.is_signed ? ~std::uint64_t{0} : 0;
   switch (field.code) {
     case Code::number:

@@ -25,17 +25,17 @@ class TextTrace {
   // Borrows the bytes.
   explicit TextTrace(Bytes file);
 
-  // Reads the trace from its start.
+  // Returns the lines of the trace, from its start.
   Lines lines() const { return Lines(file_, &known_); }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
-  // True if the line states the name of its task, and that task may have several names.
+  // True if the line has the name of its task, and this task may have several names in the trace.
   bool is_rename(const Line& line) const {
     return has_name(line) && (events_have_names_ || renamed_.count(line.tid) != 0);
   }
 
-  // Makes a record of the line at this offset in the file. Returns false if a value is unreadable, or if an essential
-  // value is missing.
+  // Makes the record for a line. `offset` is the line's position in the file. Returns false if a value is unreadable,
+  // or if an essential value is missing.
   bool encode(const Line& line, std::uint64_t offset, std::vector<std::uint8_t>& record) const;
   // Makes records of a call: one for its entry or exit, two for a leaf. Calls take(time, record) for each record.
   template <typename Take>
@@ -51,7 +51,7 @@ class TextTrace {
   }
 
  private:
-  struct Shape {  // format of one event
+  struct Shape {  // the form of one event's lines and records
     std::string system;
     EventKind kind = EventKind::other;
     const TaskEvent* task = nullptr;
@@ -83,12 +83,12 @@ class TextTrace {
   TraceDescription description_;
   Findings findings_;
   std::map<std::string, Shape, std::less<>> shapes_;             // by event name
-  std::map<std::string, std::uint64_t, std::less<>> functions_;  // "name [module]" and its made-up address
-  std::map<std::string, std::uint64_t, std::less<>> flags_;      // flag names and their made-up bits
+  std::map<std::string, std::uint64_t, std::less<>> functions_;  // key: "name [module]"; value: the made-up address
+  std::map<std::string, std::uint64_t, std::less<>> flags_;      // key: name of a flag; value: the made-up bit
   std::map<std::int32_t, std::string> comms_;                    // latest name of each task
   std::set<std::int32_t> renamed_;                               // tasks with several names
   bool events_have_names_ = false;
-  bool names_flags_ = false;  // true if a line has flag names; otherwise flags are numbers
+  bool names_flags_ = false;  // true if flags are printed as names, at least in one line
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
   bool lacks_cpus_ = false;

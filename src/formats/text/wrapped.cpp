@@ -27,7 +27,7 @@ Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const std::uint
 
 // -- zlib ---------------------------------------------------------------------------------------------------------
 
-// True if the data starts with the first two bytes of a zlib stream (RFC 1950): the method "deflate" and a checksum.
+// True if the data starts like a zlib stream (RFC 1950), whose first two bytes are the method "deflate" and a checksum.
 bool starts_like_zlib(std::string_view data) {
   if (data.size() < 2) return false;
   const auto first = static_cast<unsigned char>(data[0]), second = static_cast<unsigned char>(data[1]);
@@ -72,10 +72,11 @@ std::string without_carriage_returns(std::string_view data) {
   return out;
 }
 
-// Returns the data after the line "TRACE:", or all data if the file starts with it.
+// Returns the data after the line "TRACE:", or all data if there is no such line.
 std::string_view after_marker(std::string_view file) {
   constexpr std::string_view kMarker = "TRACE:";
-  constexpr std::size_t kMostBefore = 4096;  // maximum bytes of messages such as "capturing trace... done"
+  // Maximum size of messages before the marker, such as "capturing trace... done".
+  constexpr std::size_t kMostBefore = 4096;
   const std::string_view begin = file.substr(0, kMostBefore);
   const std::size_t at = begin.find(kMarker);
   if (at == std::string_view::npos) return file;
@@ -154,7 +155,7 @@ bool starts_with_word(std::string_view text, std::string_view lower_case) {
          });
 }
 
-// Calls visit(contents) for each element <NAME …>contents</NAME>. The last one may lack its end.
+// Calls visit(contents) for each element <NAME …>contents</NAME>. The last element may lack its end.
 template <typename Visit>
 void for_each_element(std::string_view page, std::string_view name, const Visit& visit) {
   const std::string begin = fmt::format("<{}", name), end = fmt::format("</{}", name);
@@ -171,7 +172,7 @@ void for_each_element(std::string_view page, std::string_view name, const Visit&
   }
 }
 
-// Appends the text if it is the text of a trace.
+// Appends the text to `out` if it is the text of a trace. Returns false if it is not.
 bool append_trace(std::string_view text, std::string& out) {
   while (text.starts_with('\r') || text.starts_with('\n')) text.remove_prefix(1);
   if (!is_text(bytes_of(text))) return false;
@@ -193,7 +194,7 @@ bool append_string(std::string_view script, std::string& out) {
   return false;
 }
 
-// The text of a script is the trace itself, or has it as a string.
+// Appends the trace in a script. The text of the script is the trace itself, or contains the trace as a string.
 void append_script(std::string_view script, std::string& out) {
   if (!append_string(script, out)) append_trace(script, out);
 }

@@ -12,11 +12,11 @@ namespace kmt::text {
 
 struct UnwrappedText {
   std::string text;
-  std::string damage;  // why the end of the text is missing; empty: the text is complete
+  std::string damage;  // why the end of the text is missing; empty if the text is complete
 };
 
-// Returns nothing if the file is neither compressed text of atrace, nor a web page, JSON or mail. Throws Error if it is
-// a web page without the text of a trace.
+// Returns nothing if the file is neither compressed text of atrace, nor a web page, JSON or a mail. Throws Error if the
+// file is a web page that contains no text of a trace.
 std::optional<UnwrappedText> unwrap(Bytes file);
 
 }  // namespace kmt::text
