@@ -136,8 +136,8 @@ std::string full_name(const Command& program, const Command& command) {
   return &command == &program ? program.name : program.name + " " + command.name;
 }
 
-// Returns the error for an argument that matches no option. The argument is a mistyped command, a mistyped option, or
-// an extra word.
+// Returns the error for an argument that the parser does not know. The argument is a mistyped command, a mistyped
+// option, or an extra word.
 Error unexpected_argument(const Command& program, const Command& command, const std::string& argument) {
   const bool option = argument.starts_with('-');
   const bool command_name = !option && &command == &program;

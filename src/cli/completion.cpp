@@ -100,7 +100,7 @@ std::string bash_values(const Command& program, const Command& command) {
   return out;
 }
 
-// Each program name of 2008, and the command of kmemtrace whose options the program accepts.
+// Maps each program name of 2008 to the command of kmemtrace that has the same options.
 constexpr std::pair<const char*, const char*> kOldNames[] = {
     {"kmemtrace_check", "check"}, {"kmemtrace-check", "check"}, {"kmemtrace-report", "report"}};
 

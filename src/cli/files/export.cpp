@@ -124,8 +124,8 @@ void say_what_was_read(const OpenedTrace& trace) {
   trace.say_lack_of_calls();
 }
 
-// Returns the request for exports of single events. Grouping by cache and task makes the names of caches and tasks
-// available.
+// Returns the request for exports of single events. The request groups by cache and task, because only then are the
+// names of caches and tasks read.
 ReportRequest stream_request(const ExportArguments& options) {
   ReportRequest request = request_of(options);
   request.by = {GroupKey::cache, GroupKey::comm};

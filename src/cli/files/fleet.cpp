@@ -73,7 +73,7 @@ std::vector<const FleetKeyInfo*> keys_of(const std::string& text, const std::str
   const std::string& wanted = text.empty() ? usual : text;
   for (const std::string_view name : split(wanted, ',')) {
     const auto found = std::ranges::find(fleet_keys(), name, &FleetKeyInfo::name);
-    if (found == fleet_keys().end()) throw unknown_name("Groups cannot be by", std::string(name), names);
+    if (found == fleet_keys().end()) throw unknown_name("Cannot group by", std::string(name), names);
     if (std::ranges::find(keys, &*found) != keys.end())
       throw Error(fmt::format("The key {} is given twice", name)).hint("Name each key once: version,function");
     keys.push_back(&*found);

@@ -57,7 +57,7 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
     std::vector<std::string> sizes = object_bytes(narrowing.caches, snapshot);
     for (const std::uint64_t size : narrowing.object_sizes) sizes.push_back(std::to_string(size));
     const bool is_named = !quoted.empty() && names_caches("kmem_cache_alloc");
-    // A recording without a filter by name or size would have too many events.
+    // Adds no event if there is neither a name nor a size to filter by, because such a recording would be too large.
     if (const std::string allocated = is_named ? by_name : any_of("bytes_alloc", sizes); !allocated.empty()) {
       add("kmem:kmem_cache_alloc", allocated);
       add("kmem:kmem_cache_alloc_node", allocated);

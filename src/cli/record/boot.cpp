@@ -23,8 +23,9 @@ namespace kmt {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint64_t kPreferredBytes = 64 * kMiB;  // bytes per CPU, enough for a boot of several seconds
-constexpr std::size_t kLongestLine = 1024;            // in bytes; the smallest COMMAND_LINE_SIZE of all architectures
+// default buffer size in bytes per CPU, enough for a boot of several seconds
+constexpr std::uint64_t kPreferredBytes = 64 * kMiB;
+constexpr std::size_t kLongestLine = 1024;  // in bytes; the smallest COMMAND_LINE_SIZE of all architectures
 
 void check_options(const RecordOptions& options) {
   const std::array<std::pair<const char*, bool>, 13> senseless = {{

@@ -20,7 +20,7 @@ namespace kmt {
 namespace {
 
 struct ListArguments {
-  std::string section;  // if empty, show all sections with a shortened list of events
+  std::string section;  // section to show; if empty, all sections, with a shortened list of events
   bool json = false;
   StyleOptions style;
 };

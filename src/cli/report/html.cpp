@@ -28,7 +28,8 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostRows = 2000;  // maximum number of rows per table of the page; JSON output has all rows
-constexpr std::size_t kMostLeaks = 200;  // fewer than for other tables, because each row has a curve
+// maximum number of rows of leaks; smaller than kMostRows, because each row has a curve
+constexpr std::size_t kMostLeaks = 200;
 constexpr std::size_t kFirstCalls = 1000;
 constexpr std::size_t kSlowestCalls = 1000;
 

@@ -128,7 +128,7 @@ int stat(const StatArguments& options) {
     std::this_thread::sleep_for(kPause);
   }
   const Reading end = read_now(counters, start);
-  // prints the last interval, which is shorter, so that the intervals add up to the total
+  // prints the last, shorter interval, so that all printed intervals add up to the total
   if (interval) print(last, end, false);
   print(first, end, true);
   return run.say_end();
