@@ -24,7 +24,7 @@ struct PageTable {
 // 6.1 to 6.18).
 struct KernelTraits {
   std::optional<PageTable> pages;
-  bool has_nodes = true;                 // CONFIG_NUMA
+  bool has_nodes = true;                 // true if the kernel has CONFIG_NUMA
   std::uint64_t account_flag = 0;        // __GFP_ACCOUNT; 0 without memory accounting (no CONFIG_MEMCG)
   std::uint32_t cache_account_flag = 0;  // SLAB_ACCOUNT; 0 without memory accounting
 };

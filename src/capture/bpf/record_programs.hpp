@@ -19,7 +19,7 @@ namespace kmt {
 struct ProgramsRequest {
   std::vector<EventName> events;
   BpfSelection selection;
-  bool stacks = false;  // kernel stacks
+  bool stacks = false;  // true: record kernel stacks
   bool user_stacks = false;
   // True: if an event interrupts the program that records such events, a second program records it.
   bool nested = false;
@@ -74,7 +74,7 @@ class RecordPrograms {
   CpuRings rings_of(unsigned cpu) const;                     // valid as long as this object exists
   const kmt_cache* caches_of(unsigned cpu, const kmt_entry& entry) const;
   SharedByPrograms shared() const;  // valid as long as this object exists
-  std::uint64_t missed() const;     // events since begin() that occurred while their own program was running
+  std::uint64_t missed() const;     // number of events since begin() that occurred while their own program was running
   std::uint64_t not_followed() const;
   std::uint64_t ring_bytes() const;  // total size of all rings
 

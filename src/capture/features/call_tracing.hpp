@@ -30,10 +30,10 @@ std::string why_not_by_kprobe_events(const std::string& tracefs);
 
 // Needs of a recording that not every back end can meet on every kernel.
 struct CallNeeds {
-  bool memory = false;   // values are read from memory that arguments point to
-  bool results = false;  // filters use results
+  bool memory = false;   // true: values are read from memory that arguments point to
+  bool results = false;  // true: filters use results
   std::size_t functions = 0;
-  bool arguments = false;  // filters use arguments
+  bool arguments = false;  // true: filters use arguments
   bool shown_results = false;
 };
 

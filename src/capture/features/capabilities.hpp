@@ -15,10 +15,10 @@ namespace kmt {
 
 struct Feature {
   std::string name;     // name such as "own buffers" or "per-event filters"
-  std::string purpose;  // purpose in kmemtrace
+  std::string purpose;  // use of the feature in kmemtrace
   bool available = false;
   bool needed = false;  // true: nothing can be recorded without this feature
-  std::string reason;   // reason why it is unavailable
+  std::string reason;   // reason why the feature is unavailable
 };
 
 struct BufferLimits {
@@ -32,7 +32,7 @@ struct BufferLimits {
 };
 
 struct Capabilities {
-  std::string kernel;   // release
+  std::string kernel;   // kernel release as shown by uname -r
   std::string machine;  // machine name as shown by uname -m
   TracefsMount tracefs;
   std::vector<Feature> features;

@@ -8,13 +8,13 @@
 namespace kmt {
 
 struct TraceClocks {
-  std::vector<std::string> offered;  // clocks that the kernel offers, in its order
+  std::vector<std::string> offered;  // clocks that the kernel offers, in the order of its file trace_clock
   std::string current;               // clock of the top-level buffer
   std::string recommended;           // cheapest clock that is ordered across CPUs on this machine
   std::string reason;                // reason for the recommendation
   std::string clocksource;           // source of the kernel's time, such as "tsc" or "hpet"; may be empty
   unsigned read_ns = 0;              // measured time to read the monotonic clock; 0: unknown
-  std::string text;                  // unchanged text of the file, such as "[local] global …"
+  std::string text;                  // unchanged text of trace_clock, such as "[local] global …"
 };
 
 // Returns the trace clocks of the kernel. Throws Error if the file is unreadable.

@@ -30,7 +30,7 @@ struct EventFields {
   std::optional<std::uint64_t> address;  // for pages, the number of the first page frame
   std::optional<std::uint64_t> bytes_requested;
   std::optional<std::uint64_t> bytes_allocated;
-  std::optional<std::uint64_t> call_site;  // an address
+  std::optional<std::uint64_t> call_site;  // address of the call site
   std::optional<unsigned> order;
   std::optional<int> node;
   // number of the allocation that the event started, failed to make, or freed; if it freed several, the first one; 0:

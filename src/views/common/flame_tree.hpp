@@ -12,7 +12,7 @@ namespace kmt {
 
 struct FlameSum {
   std::uint64_t value = 0;
-  std::uint64_t samples = 0;  // number of samples
+  std::uint64_t samples = 0;
 };
 
 struct FlameNode {

@@ -12,7 +12,7 @@
 namespace kmt {
 
 enum class SeriesOrder : std::uint8_t {
-  growth,  // shows only judged rows: first confirmed growth, then the other rows by growth rate
+  growth,  // shows only growing rows: first confirmed growth, then the other rows; both sorted by growth rate
   change,  // sorts by the change between the first and the last snapshot, largest change first
 };
 

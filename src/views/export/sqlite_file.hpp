@@ -47,7 +47,7 @@ class SqliteStatement {
   // Binds NULL for 0, because no row has the ID 0.
   SqliteStatement& id(std::uint32_t id) { return id == 0 ? null() : number(id); }
   SqliteStatement& text(std::string_view text);  // binds NULL for an empty text; the text must stay valid until run()
-  SqliteStatement& required_text(std::string_view text);  // never NULL
+  SqliteStatement& required_text(std::string_view text);  // binds an empty text as "", never as NULL
   void run();
 
  private:

@@ -17,7 +17,7 @@ struct FlamegraphOptions {
 
 struct Flamegraph {
   std::string svg;
-  std::uint64_t frames = 0;  // frames drawn
+  std::uint64_t frames = 0;  // number of frames drawn
   // number of small frames that are not drawn because there are too many frames; they appear as gaps
   std::uint64_t left_out = 0;
 };

@@ -29,7 +29,7 @@ constexpr std::size_t kMostDifferences = 8;
 // kMostLines is used.
 struct Detail {
   std::size_t findings;
-  std::size_t rows;  // per finding
+  std::size_t rows;  // number of rows per finding
   std::size_t frames;
   std::size_t states;
   std::size_t sources;  // sources that could not be read

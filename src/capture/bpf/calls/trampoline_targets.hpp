@@ -12,7 +12,7 @@
 namespace kmt {
 
 struct TrampolineTarget {
-  unsigned id = 0;  // ID of the function in this BTF; 0: it cannot have a trampoline
+  unsigned id = 0;  // ID of the function in the BTF `types`; 0: the function cannot have a trampoline
   int types = 0;    // descriptor of the module's BTF; 0: the kernel's BTF
   // True if all arguments and the result are numbers or pointers in registers; every kernel accepts such a function.
   bool is_plain = false;

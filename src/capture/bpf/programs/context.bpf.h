@@ -13,7 +13,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-// context_constants.hpp
+// The loader sets these constants (context_constants.hpp).
 const volatile __s64 from_run_queue = 0;  // bytes from the run queue to the count (only x86)
 const volatile __u32 hardirq_mask = 0xf0000;
 

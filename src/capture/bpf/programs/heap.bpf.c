@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds who allocates memory, in two ways that can be combined: exact sums for each call site, computed inside the
-// kernel, and samples with stacks, which are followed until they are freed.
+// Finds who allocates memory, in two ways that can be combined. One way is exact sums for each call site, computed
+// inside the kernel. The other way is samples with stacks; sampled objects are followed until they are freed.
 #include "capture/bpf/programs/heap.h"
 
 #include "capture/bpf/programs/context.bpf.h"
@@ -23,7 +23,7 @@ const volatile __u8 names_threads = 0;     // 1: samples have the name of the th
 const volatile __u32 sites_per_table = 1;  // size of a table in elements, a power of two
 const volatile __u64 mean_bytes = 0;       // average number of bytes between two samples; 0: no samples
 const volatile __u32 log2_table[KMT_LOG2_STEPS + 1] = {};
-const volatile __u64 hash_seed = 1;  // an odd number
+const volatile __u64 hash_seed = 1;  // factor of the hash function; an odd number
 
 // Number of the half of `sites` to which the programs write, 0 or 1. The reader reads the other half after the last
 // program that writes to it has ended.

@@ -24,8 +24,8 @@ enum {
   KMT_CACHE_NAME_BYTES = 32,
   KMT_STACK_FRAMES = 127,
   KMT_APART = 128,              /* alignment that keeps CPUs on separate cache lines */
-  KMT_PROBES = 8, /* maximum number of slots that are searched for a site */
-  KMT_FILTER_SLOTS = 1 << 16, /* each slot is one byte: the number of followed objects with this hash */
+  KMT_PROBES = 8,               /* maximum number of slots that are searched for a site */
+  KMT_FILTER_SLOTS = 1 << 16,   /* each slot is one byte: the number of followed objects with this hash */
   KMT_MOST_IN_FILTER_SLOT = 250 /* limit of followed objects, so that no byte overflows */
 };
 
@@ -35,13 +35,13 @@ enum kmt_followed { KMT_ENDED, KMT_LIVES };
 /* The exact sums of a call site. An unused slot has 0 events. */
 struct kmt_site {
   unsigned long long call_site; /* 0 if not in the event */
-  unsigned long long what; /* address of struct kmem_cache; pages: 1 + page order; otherwise: bytes allocated */
+  unsigned long long what;      /* address of struct kmem_cache; pages: 1 + page order; otherwise: bytes allocated */
   unsigned int process;         /* 0 in softirqs; in hardirqs, the interrupted process */
   unsigned int context;
-  unsigned long long cgroup; /* ID of the cgroup; 0 in softirqs; in hardirqs, that of the interrupted process */
-  char comm[KMT_COMM_BYTES]; /* name of the process in the first event */
+  unsigned long long cgroup;        /* ID of the cgroup; 0 in softirqs; in hardirqs, that of the interrupted process */
+  char comm[KMT_COMM_BYTES];        /* name of the process in the first event */
   char cache[KMT_CACHE_NAME_BYTES]; /* name of the cache; empty if the event lacks it */
-  unsigned long long events;        /* including failed events */
+  unsigned long long events;        /* number of events, including failed ones */
   unsigned long long failed;
   unsigned long long requested; /* bytes */
   unsigned long long allocated;
@@ -61,7 +61,7 @@ struct kmt_sample {
   unsigned char context;  /* enum kmt_context */
   unsigned char followed; /* true if the end of the object will be reported */
   unsigned int frames;
-  char comm[KMT_COMM_BYTES];        /* process */
+  char comm[KMT_COMM_BYTES];        /* name of the process, or of the thread if names_threads is 1 */
   char cache[KMT_CACHE_NAME_BYTES]; /* name of the cache; empty if the event lacks it */
   unsigned long long stack[KMT_STACK_FRAMES];
 };
@@ -81,12 +81,12 @@ struct kmt_sample_end {
 
 /* Losses since the start, summed over all programs and CPUs. */
 struct kmt_heap_losses {
-  unsigned long long samples;    /* samples lost because the ring buffer was full */
+  unsigned long long samples; /* samples lost because the ring buffer was full */
   /* number of ends lost, because the ring buffer was full or the table of followed objects was busy */
   unsigned long long ends;
   /* number of samples that were not followed, because there were too many or the table was busy */
   unsigned long long unfollowed;
-  unsigned long long sites; /* number of events that are missing in the sums of sites, because a table was full */
+  unsigned long long sites;      /* number of events that are missing in the sums of sites, because a table was full */
   unsigned long long site_bytes; /* allocated bytes of these events */
   unsigned long long no_stack;   /* samples without a stack */
 };

@@ -43,7 +43,7 @@ struct kmt_ring {
   unsigned long long lost_since_ns;
   unsigned long long all_lost;
   unsigned long long nested_seen; /* only in rings of second programs: number of events that the first program missed */
-  unsigned long long claim; /* only in rings for calls: the owner (see calls.bpf.c); 0: free */
+  unsigned long long claim;       /* only in rings for calls: the owner (see calls.bpf.c); 0: free */
   unsigned long long unused;
   /* Written by the reader. */
   unsigned long long tail; /* entries before this position may be overwritten */
@@ -67,7 +67,8 @@ enum kmt_recording { KMT_RECORDING_BEGINS, KMT_RECORDING_RUNS, KMT_RECORDING_IS_
 /* Describes what a program records of its event. */
 struct kmt_taken {
   unsigned char arguments; /* number of recorded arguments, starting with the first */
-  signed char cache;       /* index of the argument that is a cache; its value is replaced by a number */
+  /* index of the argument that is a cache; the program records the number of the cache instead of the argument */
+  signed char cache;
   unsigned char ring;
   unsigned char table;       /* table of caches */
   unsigned char nested_ring; /* ring of the second program */

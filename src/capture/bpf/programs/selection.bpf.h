@@ -25,7 +25,7 @@ struct {
   __type(value, u32);
 } cgroup SEC(".maps");
 
-__u64 processes_not_followed = 0;  // processes that were forked when `processes` was full
+__u64 processes_not_followed = 0;  // number of processes that were forked while `processes` was full
 
 static __always_inline bool selected(void) {
   if (only_processes) {

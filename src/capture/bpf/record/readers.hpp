@@ -45,7 +45,7 @@ class RecordReaders {
 
   struct Counts {
     std::uint64_t records = 0;
-    std::uint64_t bytes = 0;  // bytes of entries
+    std::uint64_t bytes = 0;  // total size of the entries
     std::uint64_t lost = 0;   // number of events lost because rings were full
   };
   Counts counts(std::size_t index) const;  // counts of one CPU
