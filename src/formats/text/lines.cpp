@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -109,14 +110,48 @@ std::string_view Lines::with_split_parts(std::string_view line) {
   return line;
 }
 
+std::string_view Lines::take_glued() {
+  unglued_ = std::exchange(glued_, {});
+  return unglued_;
+}
+
+namespace {
+
+// Returns where a second line starts in the fields of an event. ftrace, trace-cmd and perf print the name of the task
+// in 16 columns, and a name has at most 15 characters. Empty if the second line has no such columns.
+std::optional<std::size_t> start_of_glued(std::string_view fields, const Line& second) {
+  constexpr std::size_t kColumns = 16;
+  const auto end = static_cast<std::size_t>(second.comm.data() + second.comm.size() - fields.data());
+  if (end <= kColumns) return std::nullopt;
+  const std::string_view columns = fields.substr(end - kColumns, kColumns);
+  return columns.starts_with(' ') && columns.find('=') == columns.npos ? std::optional(end - kColumns) : std::nullopt;
+}
+
+}  // namespace
+
+// Splits an event that another event follows in the same line, because a line break is lost.
+Lines::Item Lines::without_glued(Item item) {
+  Line* const first = std::get_if<Line>(&item);
+  if (first == nullptr || first->fields.find(": ") == first->fields.npos || !is_memory_event(*first)) return item;
+  const auto second = parse_line(first->fields);
+  if (!second) return item;
+  const auto start = start_of_glued(first->fields, *second);
+  if (!start) return Unreadable{"a line break is lost, so it has two events"};
+  glued_ = first->fields.substr(*start);
+  first->fields = trim(first->fields.substr(0, *start));
+  return item;
+}
+
 std::optional<Lines::Item> Lines::next() {
+  if (!glued_.empty()) return without_glued(parse_item(take_glued()));
   if (rest_.empty()) return std::nullopt;
   offset_ = consumed();
   text_ = rest_.substr(0, 0);
   std::string_view line = take_line();
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
   line = with_split_parts(clean_line(line, clean_));
-  return with_continuation(parse_item(line), line);
+  Item item = without_glued(parse_item(line));
+  return glued_.empty() ? with_continuation(std::move(item), line) : item;
 }
 
 Lines::Item Lines::parse_item(std::string_view line) {
@@ -157,7 +192,8 @@ bool may_continue(std::string_view event, std::string_view line) {
   if (line.starts_with("(null)")) return last.ends_with('=');
   constexpr std::size_t kLongestName = 32;
   const std::size_t equals = line.substr(0, kLongestName).find('=');
-  return equals != line.npos && is_word(line.substr(0, equals));
+  // A field that the event has already belongs to another event.
+  return equals != line.npos && is_word(line.substr(0, equals)) && value_of(event, line.substr(0, equals)).empty();
 }
 
 std::optional<Line> parse_memory_event(std::string_view text) {

@@ -51,6 +51,8 @@ class Lines {
   // the text has no such lines.
   static std::size_t page_width_of(std::string_view text);
   std::string_view take_line();
+  std::string_view take_glued();
+  Item without_glued(Item item);
   std::string_view with_split_parts(std::string_view line);
   Item parse_item(std::string_view line);
   std::optional<Line> parse(std::string_view line);
@@ -70,6 +72,7 @@ class Lines {
   std::uint64_t counted_lost_ = 0;  // reported lost events that have not been subtracted from a sum
   bool needs_times_;
   std::string fields_, clean_, next_, joined_;
+  std::string glued_, unglued_;  // the rest of a line that lacks a line break, before and while it is read
   CallTracker calls_;
   bool has_calls_;  // true after a line of the function_graph tracer, or its header
   bool ignores_indentation_;

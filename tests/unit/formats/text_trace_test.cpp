@@ -6,6 +6,7 @@
 
 #include "analysis/report/check.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "formats/registry.hpp"
 #include "formats/text/reader.hpp"
 #include "support/checked_sink.hpp"
@@ -208,6 +209,38 @@ TEST(TextTrace, NamesOfBuffersAndMarksOfQuotesAreSkipped) {
   }
 }
 
+// A serial console or an editor may lose line breaks. The name of a task has 16 columns.
+TEST(TextTrace, EventsInOneLineAreSplit) {
+  const std::string event = "kmalloc: " + kWhole;
+  const std::string free = "kfree: call_site=foo+0x1/0x9 ptr=ffff888001234500";
+  for (const char* const task : {"              sh-148 [000] d..1. ", "     Web Content-148 [000] d..1. "}) {
+    const ReadText found =
+        read(task + ("5.000001: " + event) + task + "5.000002: " + free + task + "5.000003: " + event + "\n");
+    ASSERT_EQ(found.events.size(), 3u);
+    EXPECT_EQ(found.events[1].kind, EventKind::kfree);
+    EXPECT_EQ(found.events[2].time_ns, 5'000'003'000u);
+    EXPECT_EQ(found.unreadable(), 0u);
+    EXPECT_EQ(task_name(found.info.tasks, 148, 5'000'002'000), trim(std::string_view(task).substr(0, 16)));
+  }
+}
+
+TEST(TextTrace, EventsInOneLineWithoutColumnsAreCounted) {
+  for (const char* const between :
+       {" sh-148 [000] d..1. 5.000002: ", "sh-148 [000] d..1. 5.000002: ", " sh 148 [000] 5.2: "}) {
+    const ReadText found = read(line(kWhole) + "sh-148 [000] d..1. 5.000001: kfree: call_site=f ptr=ffff888001234500" +
+                                between + "kmalloc: " + kWhole + "\n");
+    EXPECT_EQ(found.events.size(), 1u) << between;
+    EXPECT_EQ(found.unreadable(), 1u) << between;
+  }
+}
+
+// A line of fields alone, as `perf script -F trace` prints it, is not the rest of the event above it.
+TEST(TextTrace, FieldsWithoutAnEventAreCounted) {
+  const ReadText found = read(line(kWhole) + "call_site=foo+0x1 ptr=ffff888001234500\n" + line(kWhole));
+  EXPECT_EQ(found.events.size(), 2u);
+  EXPECT_EQ(found.unreadable(), 1u);
+}
+
 TEST(TextTrace, InvalidValuesMakeALineUnreadable) {
   for (const char* const bad :
        {"call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8xx bytes_alloc=8 gfp_flags=GFP_KERNEL",
@@ -215,7 +248,8 @@ TEST(TextTrace, InvalidValuesMakeALineUnreadable) {
         "call_site=foo+0x1 ptr=zzzz bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL",
         "call_site=foo+zz ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL",
         "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KE%NEL",
-        "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8", "call_site=foo+0x1 ptr=ffff888001234500"}) {
+        "call_site=foo+0x1 ptr=ffff888001234500 bytes_req=8", "call_site=foo+0x1 ptr=ffff888001234500",
+        "call_site=foo+0x1 ptr=ffff8880012345 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_KERNEL"}) {
     const ReadText found = read(line(kWhole) + line(bad));
     EXPECT_EQ(found.events.size(), 1u) << bad;
     EXPECT_EQ(found.unreadable(), 1u) << bad;
