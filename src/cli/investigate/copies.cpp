@@ -129,7 +129,7 @@ std::string take_state(const std::string& folder, StateSample& state) {
   }
 }
 
-// Returns the folders and archives that have usable copies, sorted by time.
+// Returns the folders and archives that have usable copies, the earliest first.
 std::vector<std::string> take_states(const std::string& folder, std::uint64_t duration_ns, CopiedKernel& copied) {
   std::vector<std::string> names = all_names_in(folder);
   const auto path_of = [&folder](const std::string& name) { return fmt::format("{}/{}", folder, name); };

@@ -18,7 +18,8 @@ using SeriesText = std::string (*)(const SnapshotSeries&, const SeriesOptions&, 
 // True if the options name one file with several snapshots and no trace, or several kernel logs.
 bool names_series(const TraceOptions& options);
 
-// Throws Error if options that apply to events are given. `content` is what the file is instead of a trace.
+// Throws Error if options that apply to events are given. `content` describes the file for the message, for example "a
+// series of snapshots".
 void refuse_event_options(const Command& command, std::string_view content);
 
 // Prints the series and returns it. Throws Error if the file is unreadable, or if options were given that apply only to

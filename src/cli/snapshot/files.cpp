@@ -122,7 +122,7 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
   return take_stock(std::move(memory));
 }
 
-// Returns notes about the archive and the log. Their names differ from those of the snapshot's files.
+// Returns notes about the archive and the log. The names of these notes differ from the names of the snapshot's files.
 std::vector<MissingSource> notes_of(const Copies& copies) {
   std::vector<MissingSource> notes;
   if (!copies.damage.empty()) notes.push_back({"archive", copies.damage, {}});

@@ -19,7 +19,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the ID of the task's process (thread group). If it is unknown, returns the ID of the task.
+// Returns the ID of the task's process (thread group). If the process is unknown, returns the ID of the task.
 pid_t thread_group_of(pid_t task) {
   const std::string status = try_read_file(fmt::format("/proc/{}/status", task)).value_or("");
   const auto group = find_proc_value(status, "Tgid");

@@ -21,7 +21,7 @@ std::uint32_t parse_utc(const std::string& text) {
     if (end == nullptr || *end != '\0') continue;
     const std::tm parsed = time;
     // timegm() normalises the date: it converts a day that the month does not have, such as the 31st, into a day of the
-    // next month. If the fields changed, the date is invalid.
+    // next month. So the date is invalid if timegm() changed its fields.
     const std::time_t seconds = timegm(&time);
     if (time.tm_mday != parsed.tm_mday || time.tm_sec != parsed.tm_sec) break;
     if (seconds >= 0 && seconds <= std::numeric_limits<std::uint32_t>::max())

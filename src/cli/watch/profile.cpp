@@ -244,7 +244,7 @@ int profile(const ProfileArguments& options) {
     profiler.drain();
     if (options.continuous.empty() || Clock::now() < next) continue;
     write_interval();
-    // If the machine was suspended, all intervals that were missed count as one.
+    // If the machine was suspended, all intervals during the suspension count as one.
     next += every * ((Clock::now() - next) / every + 1);
   }
   if (!options.continuous.empty())

@@ -122,7 +122,7 @@ int stat(const StatArguments& options) {
       Reading now = read_now(counters, start);
       print(last, now, false);
       last = std::move(now);
-      // If the machine was suspended, all intervals that were missed count as one.
+      // If the machine was suspended, all intervals during the suspension count as one.
       next += *interval * ((since(start) - next) / *interval + 1);
     }
     std::this_thread::sleep_for(kPause);
