@@ -21,7 +21,7 @@ namespace kmt {
 
 class CacheNames {
  public:
-  // `info` must outlive this object. It belongs to the trace whose allocations are looked up.
+  // `info` must outlive this object. It belongs to the trace that contains the looked-up allocations.
   explicit CacheNames(const TraceInfo& info);
 
   // Assumes that caches for control groups exist, for traces without slabinfo. Call this before all other functions.
@@ -31,7 +31,7 @@ class CacheNames {
   void learn(const EventBatch& batch, const TraceInfo& info);
   // Frees the memory that only learn() needs.
   void end_learning() { objects_ = {}; }
-  // True if allocation events name the cache, so that nothing has to be learned.
+  // True if allocation events name the cache. Then names need not be learned from frees.
   bool named_by_allocations() const { return named_by_allocations_; }
 
   // Returns an ID for the cache of a slab allocation. Equal names have equal IDs.
@@ -61,7 +61,7 @@ class CacheNames {
   std::uint64_t kmalloc_size(const Event& event) const;
 
   const TraceInfo& info_;
-  std::uint32_t account_flag_ = 0;  // __GFP_ACCOUNT; 0 if the kernel has no caches for accounted memory
+  std::uint32_t account_flag_ = 0;  // the flag __GFP_ACCOUNT; 0 if the kernel has no caches for accounted memory
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // true: names such as "kmalloc-1k"; false: "kmalloc-1024"
@@ -69,9 +69,9 @@ class CacheNames {
   // slub_debug makes some objects larger than the name says.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
-  SlabMatcher objects_;  // only used while learning; SlabObject::origin is an ID in requests_
+  SlabMatcher objects_;  // only used while learning; SlabObject::origin is then an ID in requests_
   InternTable<Request> requests_;
-  // Number of frees, by ID in requests_ and name of the cache.
+  // By ID in requests_: number of frees for each name of a cache.
   std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;
 
   InternTable<Source> sources_;

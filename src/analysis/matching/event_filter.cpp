@@ -14,8 +14,8 @@ namespace {
 
 bool matches(const std::vector<std::string>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(),
-                     // Also compare names literally: "[softirq]" is the name of an interrupt, but as a glob it would
-                     // match one character.
+                     // Names are also compared literally: "[softirq]" is the name of an interrupt, but as a glob it
+                     // would match one character.
                      [&](const std::string& pattern) { return pattern == text || glob_match(pattern, text); });
 }
 

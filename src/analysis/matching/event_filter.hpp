@@ -41,7 +41,7 @@ struct ReportFilter {
   }
 };
 
-// Returns the interrupt that an event belongs to: "[nmi]", "[hardirq]" or "[softirq]". nullptr in task context.
+// Returns the interrupt that an event belongs to: "[nmi]", "[hardirq]" or "[softirq]". Returns nullptr in task context.
 const char* interrupt_name(const Event& event);
 // Returns "nmi", "hardirq", "softirq" or "task".
 std::string_view context_name(const Event& event);
@@ -52,8 +52,7 @@ class EventFilter {
   EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches);
 
-  // Sets the time to which relative times refer, which is that of the trace's first event. Call this before all other
-  // functions.
+  // Sets the time of the trace's first event, to which relative times refer. Call this function before all others.
   void begin(std::uint64_t first_ns);
   bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
   // True if the filter selects an event. An event in interrupt context belongs to the interrupt, never to the

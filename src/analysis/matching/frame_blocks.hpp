@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ranges of page frames that do not overlap. A block has a member `count`, and part_of(block, offset, count) returns a
-// part of a block.
+// Ranges of page frames that do not overlap. A range is stored as a block, which has a member `count`. part_of(block,
+// offset, count) returns a part of a block.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ class FrameBlocks {
   template <typename Visit>
   void take(std::uint64_t first, std::uint64_t count, Visit&& taken) {
     const std::uint64_t end = first + count;
-    // Go from the highest frame down: if the last block that starts before `end` does not overlap, no block does.
+    // Start with the highest frame: if the last block that starts before `end` does not overlap the range, no block
+    // does.
     for (auto start = starts_.floor(end - 1); start; start = starts_.floor(end - 1)) {
       const Block block = *blocks_.find(*start);
       const std::uint64_t block_end = *start + block.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Decides which free functions an object allows, depending on the kernel version, and detects objects of the recorder.
+// Decides which functions may free an object, depending on the kernel version. Also detects objects of the recorder.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@
 
 namespace kmt {
 
-// True if kfree() accepts objects of any slab cache: since Linux 6.4, without SLOB. Unknown releases count as new to
-// avoid false positives.
+// True if kfree() accepts objects of any slab cache. This is the case since Linux 6.4, except with SLOB. Unknown
+// releases count as new to avoid false positives.
 bool kfree_takes_cache_objects(const std::string& release);
 
 // True if kmem_cache_free() frees a kmalloc object, or if kfree() frees a cache's object although the kernel does not
 // allow it.
 inline bool freed_by_wrong_family(bool from_cache, const Event& free, bool cache_object_may_be_kfreed) {
   if (free.kind == EventKind::cache_free) return !from_cache;
-  if (free.kind != EventKind::kfree) return false;  // bulk frees and RCU accept objects of any cache
+  // Bulk frees and frees after an RCU grace period accept objects of any cache.
+  if (free.kind != EventKind::kfree) return false;
   return from_cache && !cache_object_may_be_kfreed;
 }
 
@@ -30,9 +31,9 @@ inline bool freed_to_wrong_cache(std::uint32_t allocated_from, const Event& free
   return allocated_from != 0 && free.cache.value != 0 && allocated_from != free.cache.value;
 }
 
-// Detects objects of the recorder. A recording excludes allocations by the recorder, but not its frees, because the
-// recorder may free objects that other tasks allocated. If a task of the recorder frees an object twice, it must have
-// allocated this object again between the frees.
+// Detects objects of the recorder. A recording excludes the recorder's allocations. It includes the recorder's frees,
+// because the recorder may free objects that other tasks allocated. If a task of the recorder frees an object twice, it
+// must have allocated this object again between the frees.
 class RecorderTasks {
  public:
   RecorderTasks() = default;

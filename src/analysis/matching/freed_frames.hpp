@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds pages that are freed twice. For this, it remembers page frames that were freed and not allocated since then.
+// Finds pages that are freed twice. For this purpose, remembers which page frames were freed and not allocated since.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Consecutive frames that one event freed.
+// Consecutive frames that one event freed together.
 struct FreedBlock {
   std::uint64_t time_ns = 0;
   std::uint64_t count = 0;
@@ -26,7 +26,7 @@ inline FreedBlock part_of(FreedBlock block, std::uint64_t, std::uint64_t count) 
 
 class FreedFrames {
  public:
-  // Maximum number of blocks that are certainly remembered. If there are more blocks, the oldest ones may be forgotten.
+  // Number of blocks that are certainly remembered. If there are more blocks, the oldest ones may be forgotten.
   static constexpr std::size_t kRemembered = std::size_t{1} << 18;
 
   explicit FreedFrames(PageIdentity identity) : identity_(identity) {}

@@ -20,13 +20,14 @@ namespace kmt {
 namespace {
 
 constexpr std::uint32_t kNotSaid = ~0u;
-constexpr const char* kKernel = "[kernel]";   // shown instead of a program for memory that no program requested
+constexpr const char* kKernel = "[kernel]";   // shown in place of a program for memory that no program requested
 constexpr std::size_t kMostEarlierNames = 4;  // per process
 // Area of a kernel stack on 64-bit machines: THREAD_SIZE and a guard page of 4 KiB.
 constexpr std::uint64_t kTaskStackBytes = 20 << 10;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
-// True if the value of this key depends only on the call site, sizes, order and migrate type of an event.
+// True if the value of this key depends only on the call site, sizes, order and migrate type of an event. It does not
+// depend on the task or the stack.
 bool is_fixed_by_call(GroupKey key) {
   constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size, GroupKey::requested_size, GroupKey::order,
                                 GroupKey::migrate_type};
@@ -210,10 +211,11 @@ PageUse Grouping::use_by_stack_or_flags(const Event& event) {
   const bool has_stack = !info_.tables.stacks[stack].empty();
   if (event.kind == EventKind::vmap_alloc)
     return !has_stack && event.bytes_allocated == kTaskStackBytes ? PageUse::task_stack : use;
-  // The names of the GFP flags are unknown until the first event with flags is decoded.
+  // Before the first event with flags is decoded, the names of the GFP flags are unknown.
   if (!page_use_flags_.known()) page_use_flags_ = PageUseFlags(info_.tables.gfp_flags);
   const PageUse by_flags = kmt::page_use_of(page_use_flags_, event.gfp_flags, event.order);
-  // If the event has a stack, the stack already shows slabs and page tables. So the flags can only add page cache.
+  // If the event has a stack, the stack already shows slabs and page tables. The flags can then only show page cache in
+  // addition.
   return by_flags == PageUse::page_cache || !has_stack ? by_flags : use;
 }
 
@@ -262,8 +264,8 @@ std::uint32_t Grouping::process_row(const Event& event) {
   Process process = process_of(event);
   if (options_.tree) process = oldest_ancestor(trace_tasks_, process);
   std::uint64_t named_ns = event.time_ns;
-  // The oldest ancestor may have ended, and a later process may have its ID. So use the name at the end of the
-  // ancestor's life.
+  // The oldest ancestor may have ended, and a later process may have its ID. So use the name that the ancestor had when
+  // it ended.
   if (options_.tree) named_ns = std::min(named_ns, trace_tasks_.lives.next_birth_ns(process.pid, process.life) - 1);
   const std::string_view comm = task_name(trace_tasks_, process.pid, named_ns);
   const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));
@@ -334,7 +336,7 @@ std::uint32_t Grouping::stack_of(const Event& event) {
   return known - 1;
 }
 
-// Returns the ID of the code at a call site. Code of a module that was loaded twice has two addresses; the first one is
+// Returns the ID of the code at a call site. If a module was loaded twice, its code has two addresses; the first one is
 // used.
 std::uint32_t Grouping::code_of(CallSiteId site) {
   if (code_of_site_.size() <= site.value) code_of_site_.resize(info_.tables.call_sites.size());
@@ -355,7 +357,7 @@ std::uint32_t Grouping::caller_of(const Event& event) {
   return known - 1;
 }
 
-// Returns the row of the function that allocates. `kmemtrace fleet` groups in the same way.
+// Returns the row of the function that allocates. `kmemtrace fleet` groups by function in the same way.
 std::uint32_t Grouping::function_row(const Event& event) {
   const std::uint32_t code =
       info_.tables.call_sites[event.call_site.value] != 0 ? code_of(event.call_site) : caller_of(event);

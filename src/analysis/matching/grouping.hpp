@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the group of `report --by` that an allocation belongs to.
+// Finds the group of `report --by` to which an allocation belongs.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 namespace kmt {
 
 // Properties shared by allocations that a report does not distinguish. A live object stores only the number of its
-// origin, so it needs no more memory if a report has more keys.
+// origin, so more keys in a report do not need more memory per object.
 struct Origin {
   std::uint64_t bytes_requested = 0;
   std::uint64_t bytes_allocated = 0;
@@ -39,8 +39,9 @@ struct Origin {
   std::int8_t migrate_type = 0;                      // only for pages
   bool from_cache = false;                           // kmem_cache_alloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
-  PageUse page_use = PageUse::unknown;  // use of pages and vmalloc areas; only set with GroupingOptions::page_uses
-  std::uint32_t process = 0;  // only with GroupingOptions::processes: argument of Grouping::process_name(); 0: unknown
+  PageUse page_use = PageUse::unknown;  // use of pages and vmalloc areas; requires GroupingOptions::page_uses
+  // Number of the process; 0: unknown. Requires GroupingOptions::processes. Grouping::process_name() returns the name.
+  std::uint32_t process = 0;
 };
 
 // Returns the name of a call site, such as "__d_alloc+0x29"; empty if the event has no call site.
@@ -54,14 +55,14 @@ CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const 
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 struct GroupingOptions {
-  // If set, memory of a child process counts for its oldest ancestor that was alive when the trace began
+  // True: memory of a child process counts for its oldest ancestor that was alive when the trace began
   // (GroupKey::process).
   bool tree = false;
-  bool with_interrupted = false;  // allocations by interrupts count for the interrupted task
-  bool page_uses = false;         // determine from stacks and GFP flags what pages are used for
-  bool processes = false;         // give allocations of different processes different origins
-  // Group vmalloc areas by process if no key applies to them. Without stacks, only the process distinguishes vmalloc
-  // areas.
+  bool with_interrupted = false;  // true: allocations by interrupts count for the interrupted task
+  bool page_uses = false;         // true: determine the use of pages from stacks and GFP flags
+  bool processes = false;         // true: allocations of different processes have different origins
+  // True: group vmalloc areas by process if no key applies to them. Without stacks, vmalloc areas differ only in the
+  // process.
   bool areas_by_process = false;
 };
 
@@ -84,17 +85,17 @@ class Grouping {
   // Returns the origins that were added since the last call, in order of their numbers.
   std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
 
-  // Returns a number for the values of the keys that describe a free, such as free-site. Numbers start with 1.
+  // Returns a number for the values of those keys that describe a free event, such as free-site. Numbers start with 1.
   std::uint32_t freer_of(const Event& free);
   bool by_freer() const { return by_freer_; }
 
   const std::vector<GroupKey>& by() const { return by_; }
   std::size_t groups() const { return groups_.size(); }
   Allocator allocator_of_group(std::uint32_t group) const { return static_cast<Allocator>(groups_[group].allocator); }
-  // True if the allocations of an allocator have more than one group.
+  // True if a report can have more than one group for this allocator.
   bool has_groups(Allocator allocator) const;
   const TaskName& process_name(const Origin& origin) const { return tasks_[origin.process - 1]; }
-  // True if a tracing tool allocated the memory. False if the process is unknown.
+  // True if the memory was allocated by a tracing tool. False if the process is unknown.
   bool is_of_tracing_tool(const Origin& origin) const;
   // Returns the values of all keys of the report. A key that is only known when an allocation is freed has the value
   // NotFreed.
@@ -118,7 +119,7 @@ class Grouping {
     std::uint64_t process;  // a number like Origin::process
   };
 
-  // Maximum number of origins with a process. Origins after these get no process. This limits memory use if many
+  // Maximum number of origins that have a process. Later origins have no process. This limits memory use if many
   // short-lived processes allocate.
   static constexpr std::size_t kMostOriginsOfProcesses = std::size_t{1} << 20;
 
@@ -146,7 +147,7 @@ class Grouping {
   std::uint32_t function_row(const Event& event);
   std::uint32_t owner_row(GroupKey key, const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
-  // Returns the name of the interrupt that an allocation counts for; null: it counts for the task.
+  // Returns the name of the interrupt for which an allocation counts. Null if the allocation counts for the task.
   const char* interrupt_of(const Event& event);
   bool is_for_task(const Event& in_interrupt);
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
@@ -173,7 +174,7 @@ class Grouping {
   std::vector<std::uint32_t> recent_;  // by call site: ID of the most recent origin
   std::vector<Origin> new_origins_;
 
-  // Tables of values that do not fit into 32 bits; a group stores their IDs.
+  // Tables of values that do not fit into 32 bits. A group stores the IDs of such values.
   InternTable<std::uint64_t> numbers_;
   std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
   std::map<std::pair<std::int32_t, const TaskLife*>, std::uint32_t> process_ids_;
@@ -193,7 +194,7 @@ class Grouping {
     std::uint32_t object = 0;  // 0: not computed yet, else 1 + index in texts_
     std::uint32_t function = 0;
   };
-  std::vector<KnownCode> code_of_stack_;   // by stack: code of the innermost frame in user space
+  std::vector<KnownCode> code_of_stack_;   // by stack: ID of the code of the innermost frame in user space
   std::vector<std::uint32_t> same_stack_;  // by stack: 0: not computed yet, else 1 + ID of the first equal stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
   std::vector<std::uint32_t> code_of_site_;     // by call site: 0: not computed yet, else 1 + ID of the address

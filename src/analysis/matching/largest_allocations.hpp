@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the largest allocations of a trace, and when and by which task each was freed.
+// Finds the largest allocations of a trace. For each of them, finds when and by which task it was freed.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class LargestAllocations : public EventSink {
   AllocationSlices take() { return std::move(result_); }  // call once, after end()
 
  private:
-  // The top of the queue is the allocation to drop next: the smallest one, and among equals the last one.
+  // The top of the queue is the next allocation to drop: the smallest one, and among equals the last one.
   struct Candidate {
     std::uint64_t bytes;
     std::uint32_t number;

@@ -7,8 +7,8 @@ namespace kmt {
 
 namespace {
 
-// The pointer table's cache line for an event is prefetched this many events earlier, which covers the time of one
-// cache miss.
+// Number of events by which prefetching runs ahead. The pointer table's cache line for an event is prefetched this many
+// events earlier, which covers the time of one cache miss.
 constexpr std::size_t kPrefetchDistance = 20;
 
 unsigned unit_of(const Event& event) {

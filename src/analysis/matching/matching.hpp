@@ -19,16 +19,17 @@
 namespace kmt {
 
 struct Step {
-  // Time of the allocation that is freed or replaced. With freed_again: time of the previous free.
+  // Time of the allocation that the event frees or replaces. If freed_again is set: time of the previous free.
   std::uint64_t began_ns = 0;
   // Origin of the allocation that begins, fails or is freed; 0: the filter does not select it.
   std::uint32_t origin = 0;
-  std::uint32_t replaced = 0;  // for an allocation: origin of the live allocation that had this pointer
-  CallSiteId call_site;        // with freed_again: call site of the previous free
+  // For an allocation whose pointer looked live: origin of the previous allocation with this pointer.
+  std::uint32_t replaced = 0;
+  CallSiteId call_site;  // call site of the previous free; only if freed_again is set
   std::uint16_t began_cpu = 0;
   Outcome outcome = Outcome::unseen;
-  bool selected = false;     // the filter selects this event
-  bool freed_again = false;  // a second free of an object or of pages without an allocation in between
+  bool selected = false;     // true: the filter selects this event
+  bool freed_again = false;  // true: a second free of an object or of pages without an allocation in between
 };
 
 // Pages of one live allocation that an event frees or replaces.
@@ -39,7 +40,7 @@ struct PagesTaken {
   std::uint64_t pages = 0;
   std::uint16_t began_cpu = 0;
   std::uint8_t order = 0;
-  bool head = false;  // the pages include the first page of the allocation
+  bool head = false;  // true: the pages include the first page of the allocation
 };
 
 // Number of units for slab objects, which are distributed by address. One more unit handles percpu memory, vmap areas
@@ -100,7 +101,8 @@ class Matching {
 
   std::uint64_t page_size_;
   std::array<SlabMatcher, kSlabUnits> slab_;
-  std::array<SlabMatcher, kPointerAllocators> others_;  // for percpu and vmap; the element for slab is unused
+  // For percpu memory and vmap areas; the element for slab is unused.
+  std::array<SlabMatcher, kPointerAllocators> others_;
   PageMatcher frames_;
   FreedFrames freed_;
 };

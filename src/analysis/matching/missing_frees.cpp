@@ -20,7 +20,7 @@ EventKind free_of(EventKind allocation) {
   }
 }
 
-// True if events were lost that only the kernel's final statistics report.
+// True if the kernel's final statistics report lost events that are marked nowhere else.
 bool lost_unmarked(const TraceInfo& info) {
   if (info.losses.somewhere > 0) return true;
   for (const BufferStatistics& statistics : info.losses.buffers) {
@@ -71,7 +71,7 @@ std::uint64_t events_lost_until(const TraceInfo& info, std::uint64_t end_ns) {
 }
 
 std::uint64_t frees_missing_until(const TraceInfo& info, std::uint64_t end_ns) {
-  // If only the total number of lost events is missing, losses between the events in the file are still known.
+  // If only the end of the file is missing, losses between the events in the file are still known.
   const auto hides_frees = [](Imperfection kind) { return kind != Imperfection::unknown_loss; };
   if (only_some_tasks(info) || std::ranges::any_of(hiding_events(info, end_ns), hides_frees)) return kAnyTime;
   return events_lost_until(info, end_ns);

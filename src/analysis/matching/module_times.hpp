@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Wraps another source. In its events, module addresses depend on the time of the event.
+// Wraps another source. Replaces module addresses in its events by addresses that depend on the time of the event.
 class ModuleTimes : public Source {
  public:
   // `source` must outlive this object. New call sites and stacks are added to its tables.

@@ -63,8 +63,8 @@ std::uint32_t ObjectStream::State::take_number(std::uint32_t kind) {
   return number;
 }
 
-// Sets the origin of each allocation's step to 1 plus the number of the object. The matchers do not interpret origins,
-// and return this number when the object is freed.
+// Sets the origin of each allocation's step to the number of the object plus 1. The matchers do not interpret origins.
+// When the object is freed, they return this number.
 void ObjectStream::State::number_objects() {
   for (std::size_t i = 0; i < batch.steps.size(); ++i) {
     Step& step = batch.steps[i];

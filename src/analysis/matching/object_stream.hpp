@@ -21,7 +21,8 @@ struct ObjectKind {
   std::string cache;
 };
 
-// Returns nanoseconds since the first object event. Times in a damaged trace may go backwards, but this clock does not.
+// A clock that counts nanoseconds since the first object event. It never goes backwards, even if the times in a damaged
+// trace do.
 class ObjectClock {
  public:
   std::uint64_t at(std::uint64_t time_ns) {
@@ -45,10 +46,10 @@ class ObjectSink {
   virtual ~ObjectSink() = default;
   // Called once for each kind of object, before its first object. Kinds are numbered from 1.
   virtual void kind(const ObjectKind& kind) = 0;
-  // Called when an object is allocated. `again` is true for a duplicate event: the object that has just ended is
+  // Called when an object is allocated. If `again` is true, the event is a duplicate: the object that has just ended is
   // allocated a second time.
   virtual void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) = 0;
-  // Called when an object ends. If `freed` is false, its address was allocated again.
+  // Called when an object ends. `freed` is false if no free was seen and the address was allocated again.
   virtual void ended(std::uint32_t object, const Event& event, bool freed) = 0;
   // Called for a free of an object from before the trace, or of an object whose allocation was not traced.
   virtual void freed_older(const Event& event) = 0;
@@ -60,7 +61,7 @@ class ObjectStream {
   ObjectStream(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, ObjectSink& sink);
   ~ObjectStream();
 
-  // Adds events. Throws Error if there are more live objects than numbers.
+  // Adds events. Throws Error if there are more live objects than object numbers.
   void add(EventBatch& batch);
   const EventSpan& span() const;
 

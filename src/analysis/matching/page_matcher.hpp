@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Keeps track of live page frames and their allocations. A free releases exactly the frames in the free event: an
-// allocation may be freed in parts or with a different order (free_pages_exact, split_page; seen on Linux 7.2).
+// allocation may be freed in parts or with a different order (with free_pages_exact or split_page; seen on Linux 7.2).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct LiveFrames {
   std::uint32_t pages_per_frame = 1;  // 2^order if events contain only the first struct page, otherwise 1
   std::uint16_t cpu = 0;              // CPU of the allocation
   std::uint8_t order = 0;             // order of the allocation
-  bool head = true;                   // includes the first frame; an allocation ends when its first frame is freed
+  bool head = true;                   // true: includes the allocation's first frame, whose free ends the allocation
 };
 
 inline LiveFrames part_of(LiveFrames block, std::uint64_t offset, std::uint64_t count) {
@@ -31,8 +31,8 @@ inline LiveFrames part_of(LiveFrames block, std::uint64_t offset, std::uint64_t 
   return block;
 }
 
-// Returns the number of frames that a block has in events. If events contain only the first struct page of a block,
-// this page represents all pages.
+// Returns the number of frames that a block has in events. If events contain only the first struct page of a block, the
+// number is 1, because this page represents all pages.
 constexpr std::uint64_t frames_of(PageIdentity identity, unsigned order) {
   return identity == PageIdentity::frame ? std::uint64_t{1} << order : 1;
 }
@@ -41,8 +41,8 @@ class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
 
-  // Ends allocations whose frames are still live. Calls `closed` for each of them, with the arguments of `released` in
-  // release().
+  // Ends all allocations that still have live frames. Calls `closed` for each of them, with the arguments of `released`
+  // in release().
   template <typename Visit>
   void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
     release(event.address, event.order, closed);

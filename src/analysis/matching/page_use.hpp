@@ -23,17 +23,17 @@ enum class PageUse : std::uint8_t {
   task_stack,  // the kernel stack of a task, allocated with vmalloc
 };
 
-// Returns the use that the innermost known function shows. `stack` has the innermost frame first.
+// Returns the use that the innermost known function in a stack shows. `stack` has the innermost frame first.
 PageUse page_use_of(std::span<const std::string> stack);
 PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
 
-// The GFP flags by which the use of pages is recognised. The bits differ between kernels, but traces name them.
+// The GFP flags that show the use of pages. The bits differ between kernels, but traces contain their names.
 class PageUseFlags {
  public:
   PageUseFlags() = default;
   explicit PageUseFlags(const std::vector<FlagName>& names);
 
-  bool known() const { return hardwall_ != 0; }  // false if the trace does not name the flags
+  bool known() const { return hardwall_ != 0; }  // false if the trace does not contain the names of the flags
   // True for flags of page cache of block devices, and of buffers that are read ahead.
   bool are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const;
   // True for flags of pages of slabs, of any cache.
@@ -45,7 +45,7 @@ class PageUseFlags {
                 no_memalloc_ = 0, high_memory_ = 0, movable_ = 0, direct_reclaim_ = 0, kswapd_ = 0;
 };
 
-// Returns the use that the GFP flags of an allocation show. Stacks show more uses.
+// Returns the use that the GFP flags of an allocation show. Flags show fewer uses than stacks.
 PageUse page_use_of(const PageUseFlags& flags, std::uint32_t gfp_flags, unsigned order);
 
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Returns the line of /proc/meminfo in which the kernel counts a slab allocation.
+// Finds the line of /proc/meminfo in which the kernel counts a slab allocation.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr bool is_large_kmalloc(EventKind kind, std::uint64_t bytes_allocated, s
 bool is_reclaimable_cache(const std::string& cache, const std::string& function);
 // True for reclaimable memory, and for memory that is freed when reclaimable memory is freed.
 bool is_shrinkable(const std::string& cache, const std::string& function);
-// Does the same as is_shrinkable() for a call site whose cache is unknown. `symbol` may have an offset and a module.
+// Like is_shrinkable(), for a call site whose cache is unknown. `symbol` may have an offset and a module.
 bool is_shrinkable_site(std::string_view symbol);
 // Returns the cache from which a function always allocates; empty if unknown.
 std::string_view only_cache_of(std::string_view function);

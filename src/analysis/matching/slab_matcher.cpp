@@ -7,9 +7,9 @@
 
 namespace kmt {
 
-// If the table remembers too many freed pointers, removes the older half of them.
+// If the table contains too many freed pointers, removes the older half of them.
 void SlabMatcher::make_room(Table& table) {
-  // Keep at least a tenth of the table, because each removal visits the whole table.
+  // at least a tenth of the table, because each removal visits the whole table
   const std::size_t most = std::max(kRememberedFrees >> kTableBits, table.objects.size() / 10);
   if (table.objects.size() - table.live < most) return;
   std::vector<std::uint64_t> times;

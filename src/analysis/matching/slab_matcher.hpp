@@ -22,7 +22,7 @@ struct SlabObject {
   std::uint64_t time_ns;
   std::uint32_t origin;  // live: a number that the caller assigns to the allocation; freed: call site of the free
   std::uint16_t cpu;
-  // Constants instead of bit fields, so that all flags are written as one byte.
+  // These are constants instead of bit fields, so that all flags are written as one byte.
   static constexpr std::uint8_t kLive = 0x1;
   static constexpr std::uint8_t kFreedUnmatched = 0x2;
   static constexpr std::uint8_t kFromCache = 0x4;
@@ -31,12 +31,13 @@ struct SlabObject {
   static constexpr std::uint8_t kReplacing = 0x20;
   static constexpr std::uint8_t kFreedByRcu = 0x40;
   std::uint8_t flags;
-  std::uint8_t reporter;  // reporter_of() for the first allocation event since the pointer was freed
+  std::uint8_t reporter;  // reporter_of() of the event that first reported the current allocation
 
   bool live() const { return (flags & kLive) != 0; }
   // True if the last free matched no allocation. Only valid if the pointer is freed.
   bool freed_unmatched() const { return (flags & kFreedUnmatched) != 0; }
-  bool from_cache() const { return (flags & kFromCache) != 0; }  // allocated by kmem_cache_alloc, not by kmalloc
+  // True: allocated by kmem_cache_alloc; false: by kmalloc.
+  bool from_cache() const { return (flags & kFromCache) != 0; }
   // True if the kernel frees the object after a grace period, perhaps with another event. Only valid if the pointer is
   // freed.
   bool freed_by_rcu() const { return (flags & kFreedByRcu) != 0; }
@@ -49,7 +50,7 @@ struct SlabObject {
 };
 static_assert(sizeof(SlabObject) == 16);
 
-// Reduces a call site to one byte. Two call sites rarely have the same byte.
+// Reduces a call site to one byte. Two different call sites are rarely equal after that.
 constexpr std::uint8_t reporter_of(CallSiteId call_site) {
   return static_cast<std::uint8_t>(1 + call_site.value % 255);
 }
@@ -73,7 +74,7 @@ enum class FreeOutcome : std::uint8_t {
   matched,
   allocated_before_trace,  // first free of a pointer that was not allocated in the trace
   double_or_untraced,      // second free without an allocation in between
-  end_of_rcu_free,         // the kernel frees an object whose rcu_free event came before
+  end_of_rcu_free,         // a free of an object whose rcu_free event came before
 };
 
 class SlabMatcher {
@@ -83,12 +84,12 @@ class SlabMatcher {
 
   struct Free {
     FreeOutcome outcome;
-    SlabObject object;  // matched: the freed object; double_or_untraced: the previous free
+    SlabObject object;  // for matched: the freed object; for double_or_untraced: the previous free
   };
   struct Allocation {
-    bool replaced = false;         // the pointer looked live before this allocation
-    bool duplicate_event = false;  // the two events report one allocation
-    SlabObject object;             // the object that had this pointer before
+    bool replaced = false;         // true: the pointer looked live before this allocation
+    bool duplicate_event = false;  // true: this event and the previous one report the same allocation
+    SlabObject object;             // the object that had this pointer before this allocation
   };
 
   void prefetch(const Event& event) const { table_of(event.address).objects.prefetch(event.address); }
@@ -106,14 +107,14 @@ class SlabMatcher {
   }
 
  private:
-  // Objects are distributed over many small tables, because growing a small table needs little additional memory.
+  // Objects are distributed over many small tables. If one of them grows, little additional memory is needed.
   struct Table {
     FlatMap<SlabObject> objects;
     std::size_t live = 0;
   };
   static constexpr unsigned kTableBits = 5;
 
-  // Returns the index of the table of an address. The index must not depend on the run, because it affects which freed
+  // Returns the index of the table for an address. It must be the same in each run, because it affects which freed
   // pointers are forgotten.
   static std::size_t index_of(std::uint64_t address) {
     return static_cast<std::size_t>((address * 0x9E3779B97F4A7C15ull) >> (64 - kTableBits));
@@ -131,8 +132,8 @@ class SlabMatcher {
   std::array<Table, std::size_t{1} << kTableBits> tables_;
 };
 
-// Inline because nearly every event passes through this function. As a separate function, it would take a tenth of the
-// time of matching for calls and copies.
+// Inline because nearly every event passes through this function. A separate function would add a tenth to the time of
+// matching.
 inline SlabMatcher::Allocation SlabMatcher::allocate(const Event& event, std::uint32_t origin,
                                                      std::uint64_t page_size) {
   Table& table = tables_[index_of(event.address)];

@@ -18,9 +18,9 @@ namespace {
 
 constexpr unsigned kMostAncestors = 1024;
 
-// On x86, execve returns with the system call number of the new program's width: see __set_personality_ia32() and
+// On x86, execve returns with the system call number of the new program's word size: see __set_personality_ia32() and
 // set_personality_64bit() in arch/x86/kernel/process_64.c. On other architectures, the end of execve does not show the
-// width.
+// word size.
 constexpr std::uint64_t kExecve64 = 59;
 constexpr std::uint64_t kExecveAt64 = 322;
 constexpr std::uint64_t kExecve32 = 11;
@@ -64,7 +64,7 @@ void Syscalls::see(const Event& event) {
       event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.tells, name, event.type};
 }
 
-// Handles the event of a task's end. If a system call ends the task, the task stays in that call.
+// Handles the event that a task ends. If a system call ends the task, the task stays in that call.
 void Syscalls::see_end(const Event& event) {
   const State* const state = state_of(event);
   if (state != nullptr && state->inside) return;
@@ -74,7 +74,7 @@ void Syscalls::see_end(const Event& event) {
   ended.ended = true;
 }
 
-// If the task's latest event started a system call, counts whether that call has an end event before this event.
+// If a task's latest event started a system call, counts whether this call has an end event before the current event.
 void Syscalls::count_end(const Event& event) {
   const State* const state = last_state(event);
   if (state == nullptr || !state->inside) return;
@@ -82,8 +82,8 @@ void Syscalls::count_end(const Event& event) {
   ++(event.kind == EventKind::syscall_exit ? begun.ended : begun.unended);
 }
 
-// True if the trace can contain the end of a system call that begins with this event. The calls exit and exit_group end
-// with their task.
+// True if a trace can contain the end of the system call that this event starts. Also true for exit and exit_group:
+// these calls end with their task.
 bool Syscalls::can_end(const EventType& begin, std::string_view name) const {
   if (name == "exit" || name == "exit_group") return true;
   return std::ranges::any_of(info_.tables.event_types, [&](const EventType& event) {
@@ -129,7 +129,7 @@ void Syscalls::note_width(const Event& event) {
   const State* const state = state_of(event);
   const bool inside = state != nullptr && state->inside;
   bool changed = inside && is_execve(state->number, !is_32);
-  // If the first thread itself has begun this call, the end event is not that of the other thread's execve.
+  // If the first thread itself has begun an execve call, the end event is that of its own call.
   if (const auto other = executing_.find(event.tid);
       other != executing_.end() && !(inside && state->number == event.address)) {
     changed = changed || other->second.compat != is_32;
@@ -173,8 +173,8 @@ Syscalls::State* Syscalls::last_state(const Event& event) {
   return life != nullptr && life->born_ns >= state->since_ns ? nullptr : state;
 }
 
-// Returns the state of a task in this event. If most calls have no end event, ends were not recorded. Then it is
-// unknown how long a task stays in a call that it has begun, and the result is null.
+// Returns the state of a task in this event. Returns null if most calls have no end event: ends were then not recorded,
+// and it is unknown how long a task stays in a call.
 Syscalls::State* Syscalls::state_of(const Event& event) {
   State* const state = last_state(event);
   if (state == nullptr || !state->inside) return state;
@@ -207,22 +207,22 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
       case Kind::page_fault:
         entry.other = intern("[page fault]");
         dispatched = false;
-        continue;  // a page fault that kills the task ends inside the page fault handler
+        continue;  // the kernel ends the task inside the handler of the page fault
       case Kind::exit: entry.other = intern("[exit]"); return entry;
       case Kind::kernel_thread:
-        // User tasks also start in this function.
+        // Tasks in user space also start in this function.
         if (entry.other == 0) entry.other = intern("[kernel thread]");
         continue;
       case Kind::doer:
       case Kind::none:
         if (!dispatched) continue;
-        // A tail call leaves no frame, so the system call's function may be missing from the stack.
+        // A tail call leaves no frame, so the stack may lack the system call's function.
         entry.likely =
             intern(found.kind == Kind::doer ? std::string(found.name) : fmt::format("{}()", function_of(symbol)));
         return entry;
     }
   }
-  // The outermost frames are only entry code, which itself allocates the memory.
+  // All outermost frames are entry code, so the entry code itself allocates the memory.
   if (dispatched) entry.likely = intern("[system call]");
   return entry;
 }
@@ -247,7 +247,7 @@ std::uint32_t Syscalls::id_of(const Event& event) {
     return intern("[kernel thread]");
   const bool has_stack = !entry.unnamed && !info_.tables.stacks[event.stack].empty();
   if (state == nullptr && !has_stack) return 0;
-  // If each system call has events of its own, perhaps only some of them were recorded.
+  // If each system call has an event type of its own, perhaps only some of these events were recorded.
   const bool has_all = has_stack || state->has_number;
   return intern(has_all ? "[outside of system calls]" : "[outside of recorded system calls]");
 }

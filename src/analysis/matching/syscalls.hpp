@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the system call in which an event happened. Uses the functions in the event's stack if possible. Otherwise it
+// Finds the system call in which an event happened. If possible, uses the functions in the event's stack. Otherwise it
 // uses the raw_syscalls:sys_enter and sys_exit events, or the separate events of each system call. A name in brackets
-// is not a system call. If only a function is known, its name is followed by ().
+// is not that of a system call. If only a function is known, its name is followed by ().
 #pragma once
 
 #include <cstdint>
@@ -40,9 +40,9 @@ class Syscalls {
   };
   // The outermost known kernel entry in a stack.
   struct Entry {
-    bool known = false;    // true: the other members are set
-    bool compat = false;   // 32-bit entry code
-    bool unnamed = false;  // some frames have no symbol, so one of them may be the system call
+    bool known = false;    // true: an entry is known, and the other members are set
+    bool compat = false;   // true: the entry is 32-bit entry code
+    bool unnamed = false;  // true: some frames have no symbol, and one of them may be the system call
     std::uint32_t syscall = 0;
     std::uint32_t likely = 0;  // ID of a system call, guessed from the function that the system call runs
     std::uint32_t other = 0;   // ID of another entry, such as a page fault
@@ -51,7 +51,7 @@ class Syscalls {
     std::uint64_t since_ns = 0;
     std::uint64_t number = 0;
     bool inside = false;
-    bool ended = false;  // the task has reached its end
+    bool ended = false;  // true: the task has ended
     bool has_number = true;
     std::uint32_t name = 0;  // 0: not computed yet
     EventTypeId type = {};   // type of the start event
@@ -59,12 +59,12 @@ class Syscalls {
   };
   // Information about system calls in an event type.
   struct Named {
-    bool known = false;  // true: the other members are set
+    bool known = false;  // true: the type is for system calls, and the other members are set
     bool ends_task = false;
     bool tells = false;  // the name of the event type contains the name of the system call
     bool compat = false;
     std::uint32_t name = 0;  // name ID; 0: the event contains the number of the system call
-    bool can_end = false;    // the trace can contain the end of this call, or the call never returns
+    bool can_end = false;    // true: the trace can contain the end of this call, or the call never returns
     // Number of calls that began with this event type: `ended` have an end event, `unended` have none before the next
     // call of the task.
     std::uint64_t ended = 0;

@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-// True if events were lost that the kernel's statistics do not count.
+// True if events were lost that are not in the kernel's statistics.
 bool has_uncounted_loss(const TraceInfo& info) {
   const auto is_counted = [&info](unsigned cpu) {
     return std::ranges::any_of(info.losses.buffers, [cpu](const BufferStatistics& statistics) {
@@ -26,7 +26,7 @@ bool has_uncounted_loss(const TraceInfo& info) {
                              [&](const LostEvents& lost) { return !lost.count && !is_counted(lost.cpu); });
 }
 
-// Describes the CPUs that were not recorded because of perf record -C.
+// Describes the CPUs that perf record -C excluded.
 std::string unrecorded_cpus(const Findings& findings) {
   const auto some = std::ranges::find(findings.kept(), Imperfection::some_cpus, &Finding::kind);
   if (some == findings.kept().end()) return {};
@@ -53,8 +53,8 @@ template <typename InWindow>
 RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, InWindow in_window, bool complete) {
   RecordedTime time{seen.first_ns, seen.last_ns};
   if (seen.events == 0) return time;
-  // If a ring buffer has overwritten its oldest events, the time of the recording starts with the first event that is
-  // left in this buffer.
+  // If a ring buffer overwrote its oldest events, the recorded time starts with the first event that is left in this
+  // buffer.
   const bool whole_begin = total_lost_events(info.losses) == 0;
   for (const StateSample& sample : info.recording.samples) {
     if (!in_window(sample.ticks)) continue;

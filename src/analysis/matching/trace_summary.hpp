@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Summarises a trace for its results.
+// Summarises a trace for the results about it: machine, time, number of events, and losses.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ struct RecordedTime {
   std::uint64_t length_ns() const { return to_ns - from_ns; }
 };
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, const EventFilter& filter, bool complete);
-// Returns the time of a trace that is analysed without a filter.
+// Returns the recorded time of a trace that is analysed without a filter.
 RecordedTime recorded_time(const TraceInfo& info, const EventSpan& seen, bool complete);
 
 }  // namespace kmt

@@ -39,15 +39,16 @@ bool nests_times(const TraceInfo& info) {
           (recorder == info.recording.notes.end() || recorder->second.starts_with("kmemtrace")));
 }
 
-// Smaller jumps of a clock are ignored: the final time may be read on another CPU some time after the last event.
+// Minimum jump of a clock that is reported. Smaller jumps are normal: the final time may be read on another CPU some
+// time after the last event.
 constexpr std::uint64_t kJumpNs = 10'000'000'000;
-// If a task's first event precedes the task's birth by less than this, the clocks of CPUs disagree. If the difference
-// is larger, an earlier task had this thread ID.
+// Maximum disagreement of CPU clocks. If a task's first event precedes the task's birth by less, the clocks of CPUs
+// disagree. If by more, an earlier task had this thread ID.
 constexpr std::uint64_t kBirthNs = 10'000'000;
 constexpr std::size_t kMostUnborn = 1 << 20;
 
-// Returns the reported numbers that the findings affect, the worst first. Findings about lifetimes do not count if they
-// are fewer than one in a thousand events, because no shown number changes.
+// Returns the kinds of reported numbers that the findings affect, the worst first. Findings about lifetimes do not
+// count if there are fewer than one per thousand events, because they change no number that is shown.
 std::vector<AffectedNumbers> affected_numbers(const Findings& findings, std::uint64_t events) {
   constexpr std::uint64_t kFewest = 1000;
   std::array<bool, kAffectedNumberIds.size()> is_affected{};
@@ -100,7 +101,7 @@ struct CheckAnalysis::State {
     return names == nullptr ? fmt::format(", call site {:#x}", address)
                             : fmt::format(", call site {}", printable(names->name(address)));
   }
-  // Adds a finding. `detail` composes the text; it is only called if more examples of this kind are wanted.
+  // Adds a finding. `detail` composes its text, and is only called if more examples of this kind are kept.
   template <typename Detail>
   void found(Imperfection kind, const Event& event, Detail&& detail) {
     if (!findings.wants(kind)) return findings.count(kind);
@@ -116,7 +117,7 @@ struct CheckAnalysis::State {
 
   const TraceInfo& info;
   bool pairs;
-  bool may_nest_times;  // true for the kernel's ring buffer before Linux 5.9
+  bool may_nest_times;  // true for ring buffers of kernels before Linux 5.9
   struct Last {
     std::uint64_t time_ns = 0;
     std::uint64_t counted_ns = 0;  // time at which the final statistics of the ring buffer were read; 0: unknown
@@ -130,7 +131,7 @@ struct CheckAnalysis::State {
   bool cache_object_may_be_kfreed;
   RecorderTasks recorder;
   FreedFrames freed_frames;
-  const SymbolNames* names;           // may be null
+  const SymbolNames* names;           // may be null if allocations are not matched
   std::optional<KnownCauses> causes;  // empty if there are no symbol names
   ExplainedAnomalies explained;
   EventSpan span;
@@ -173,7 +174,7 @@ void CheckAnalysis::State::find_clocks_apart() {
   for (const auto& [tid, first] : unborn) {
     const auto& [time_ns, cpu] = first;
     const TaskLife* const life = info.tasks.lives.life_at(tid, time_ns + kBirthNs);
-    if (life == nullptr || life->born_ns == time_ns) continue;  // with a coarse clock, the two times may be equal
+    if (life == nullptr || life->born_ns == time_ns) continue;  // if the clock is coarse, the two times may be equal
     findings.add(
         {Imperfection::clocks_apart, fmt::format("task {}: by {} ns", tid, life->born_ns - time_ns), cpu, {}, time_ns});
   }
@@ -189,7 +190,7 @@ void CheckAnalysis::State::find_jumps_of_samples() {
     if (info.clock.name == "tai")
       findings.add(
           {Imperfection::clock_jumps, fmt::format("the clock was set, by {} ns", printable(note->second)), {}, {}, {}});
-    return;  // the wall clock was set, so a comparison with it shows nothing
+    return;  // if the wall clock was set, a comparison with it shows nothing
   }
   const auto seconds = [](std::uint64_t ns) { return ns / 1'000'000'000; };
   for (std::size_t i = 1; i < info.recording.samples.size(); ++i) {
@@ -214,8 +215,8 @@ void CheckAnalysis::State::find_silence() {
   const auto found = silence.out_of_proportion(kJumpNs);
   if (!found || !info.clock.in_ns || findings.count_of(Imperfection::clock_jumps) > 0) return;
   const std::uint64_t end_ns = found->begin_ns + found->ns;
-  // If only some tasks were recorded, all of them may have slept. So a silence counts only if a kernel thread was
-  // recorded before or after it, because kernel threads are only recorded if all tasks are.
+  // If only some tasks were recorded, all of them may have slept. A kernel thread's event before or after the silence
+  // shows that all tasks are recorded. Only then does the silence count.
   const auto is_of_kernel = [&](std::int32_t tid) {
     const std::string_view name = task_name(info.tasks, tid, found->begin_ns);
     return tid == 0 || name.starts_with("kworker/") || name.starts_with("ksoftirqd/") ||
@@ -289,7 +290,7 @@ void CheckAnalysis::State::check_free(const Event& event) {
       ++older_frees[event.cache.value];
     }
   }
-  // In some traces, the order of the events is not the order of their times: in a text file, for example.
+  // In some traces, such as text files, the order of the events is not the order of their times.
   if (outcome == FreeOutcome::matched && event.time_ns < object.time_ns && event.cpu != object.cpu)
     found(Imperfection::free_before_allocation, event,
           [&, early_ns = object.time_ns - event.time_ns] { return fmt::format("{}, by {} ns", pointer(), early_ns); });

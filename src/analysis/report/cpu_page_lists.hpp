@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Determines which freed pages a CPU keeps in its own lists (pcp_allowed_order() in mm/page_alloc.c): pages of order 0
-// and, since Linux 5.14, pages up to order 3 and huge pages. Other pages immediately return to their zone.
+// Determines which freed pages a CPU keeps in its own lists (pcp_allowed_order() in mm/page_alloc.c). These are pages
+// of order 0 and, since Linux 5.14, pages up to order 3 and huge pages. Other pages immediately return to the free
+// lists of their zone.
 #pragma once
 
 #include <optional>

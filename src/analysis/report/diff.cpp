@@ -60,10 +60,11 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
 // The rows of one trace for one allocator.
 struct Side {
   std::optional<GroupRow> total;  // empty: unknown
-  std::optional<GroupRow> none;   // zeros for a group that this trace lacks; empty: the values are unknown
-  bool is_there = false;          // the trace contains allocations of the allocator
+  std::optional<GroupRow> none;   // zeros if this trace lacks the group; empty if the values are unknown
+  bool is_there = false;          // true: the trace contains allocations of the allocator
 
-  // Returns one row for groups with the same name. Their sum has no peak, because their peaks were at different times.
+  // Merges groups with the same name into one row. The merged row has no peak, because the groups had their peaks at
+  // different times.
   std::optional<GroupRow> joined(const std::vector<const GroupRow*>& groups) const {
     if (groups.empty()) return none;
     return groups.size() == 1 ? *groups.front() : sum_of(groups, "");

@@ -10,10 +10,12 @@
 namespace kmt {
 
 struct DiffRequest {
-  // Matches call sites by symbol and offset instead of the symbol alone. This requires the same build of the kernel.
+  // True: match call sites by symbol and offset. This requires the same build of the kernel. False: match by symbol
+  // alone.
   bool exact = false;
-  std::optional<DiffPer> per;  // empty: DiffPer::second if the durations differ considerably, else DiffPer::trace
-  std::string event;           // DiffPer::event: "sched_process_fork" or "sched:sched_process_fork"
+  // Empty: choose DiffPer::second if the durations differ considerably, else DiffPer::trace.
+  std::optional<DiffPer> per;
+  std::string event;  // only for DiffPer::event: "sched_process_fork" or "sched:sched_process_fork"
 };
 
 // Compares two reports, which must have the same keys. Throws Error if the counts cannot be divided as requested.

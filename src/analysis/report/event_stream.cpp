@@ -39,8 +39,8 @@ struct EventStream::State {
   std::vector<EndedPart> ended;  // allocations, or parts of them, that the current event ends
   std::uint32_t allocations = 0;
   FreeCounts frees{};
-  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};  // by event kind: true if the trace has allocations of
-                                                                // this kind
+  // By event kind: true if the trace has allocation events of this kind.
+  std::array<bool, std::tuple_size_v<FreeCounts>> allocated{};
   EventSpan seen;
   EventSpan given;
 };
@@ -91,7 +91,8 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   const bool is_selected = allocates                        ? step.origin != 0
                            : step.outcome == Outcome::freed ? !ended.empty()
                                                             : step.selected;
-  // An allocation that the filter excludes may end an allocation that the filter selects. That end must be passed on.
+  // An allocation that the filter excludes may end an allocation that the filter selects. The end of the selected
+  // allocation must be passed on.
   if (!is_selected && ended.empty()) return;
   given.add(event);
   sink.add({&event, step.outcome, allocates ? step.origin : 0, task_name(tasks, event.tid, event.time_ns),

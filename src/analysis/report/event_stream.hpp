@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Passes on the events that a filter selects, in their order. Each event has the allocations that it starts or ends.
-// Allocations are numbered, and a free has the number of the allocation that it ends.
-//
-// Events are selected as in a report: frees with their allocations, and all other events by CPU, task and context.
+// Passes on the events that a filter selects, in the order of the trace. Each event has the allocations that it starts
+// or ends. Allocations are numbered, and a free has the number of the allocation that it ends. Events are selected as
+// in a report: frees with their allocations, and all other events by CPU, task and context.
 #pragma once
 
 #include <memory>
@@ -22,7 +21,7 @@ class EventStream {
   // Returns the names of caches. If allocation events do not name the caches, learn the names before the first event.
   CacheNames& cache_names();
 
-  // Adds events. Throws Error if there are more allocations than 32-bit numbers.
+  // Adds events. Throws Error if there are more allocations than 32-bit numbers can count.
   void add(EventBatch& batch);
   void finish(bool complete);
 

@@ -52,8 +52,8 @@ void History::see_pages(const Event& event) {
   }
 }
 
-// Adds a time series for a group. All series together use at most 48 MiB, up to 32768 groups. With more groups, each
-// series uses 1.5 KiB.
+// Adds a time series for a group. All series together use at most 48 MiB if there are at most 32768 groups. With more
+// groups, each series uses 1.5 KiB.
 void History::add_group(std::uint32_t group) {
   constexpr std::size_t kFinest = 4096;         // number of groups up to which series have all buckets
   constexpr std::uint32_t kFewestBuckets = 64;  // minimum number of buckets for a trend
@@ -90,8 +90,8 @@ void History::reallocated(std::uint32_t number, std::uint64_t began_ns) {
 
 namespace {
 
-// Finds losses in the analysed time, which --time may limit. Later losses cannot hide frees of memory that is live at
-// the end of this time.
+// Finds losses within the analysed time (--time). Later losses cannot hide frees of memory that is live at the end of
+// this time.
 void find_losses(const TraceInfo& info, Histories& common) {
   const std::uint64_t until_ns = events_lost_until(info, common.axis.end_ns);
   if (until_ns == kAnyTime)
@@ -111,7 +111,7 @@ EventKind allocation_of(const Origin& origin) {
   return origin.from_cache ? EventKind::cache_alloc : EventKind::kmalloc;
 }
 
-// Identifies allocations by allocator, call site and size.
+// The properties by which allocations count as the same kind: allocator, call site and size.
 struct Kind {
   Allocator allocator;
   std::uint32_t call_site;
@@ -124,8 +124,8 @@ struct HashOfKind {
   }
 };
 
-// Counts of allocations of one kind. `all` have ended. The addresses of `reallocated` were allocated again without a
-// free.
+// Numbers of ended allocations of one kind. `all` is the total. `reallocated` counts those whose address was allocated
+// again without a free.
 struct Ends {
   std::uint64_t all = 0;
   std::uint64_t reallocated = 0;
@@ -176,7 +176,7 @@ class HistoryMaker {
     const OriginFacts& facts = facts_of(number);
     std::optional<Doubt> doubt = facts.doubt;
     if (doubt && explains_growth(*doubt)) {
-      // This memory is expected to grow, with or without missing frees.
+      // These doubts explain growth: this memory is expected to grow, with or without missing frees.
     } else if (lacks_frees(from_.info, allocation_of(from_.origins[number]), from_.history.frees())) {
       doubt = Doubt::frees_not_recorded;
     } else if (tasks_selected_) {
@@ -222,12 +222,12 @@ class HistoryMaker {
     }
   }
 
-  // Live memory that one process has allocated, or that all processes have allocated together.
+  // Live pages that one process has allocated, or that all processes have allocated together.
   struct PageTables {
     std::uint64_t pages = 0;
     std::uint64_t user_pages = 0;
-    std::uint64_t tasks = 0;  // number of tasks that the process created, because it also allocates their first page
-                              // tables
+    // Number of tasks that the process created. A process also allocates the first page tables of its children.
+    std::uint64_t tasks = 0;
 
     bool are_many() const {
       return static_cast<double>(pages) > kThresholds.most_page_tables * static_cast<double>(user_pages);
@@ -237,7 +237,7 @@ class HistoryMaker {
     }
   };
 
-  // Compares the pages of page tables with those of user memory.
+  // Compares the pages of page tables with the pages of user memory.
   void find_page_tables() {
     from_.matching.for_each_live(
         [&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
@@ -266,7 +266,7 @@ class HistoryMaker {
     return known->second;
   }
 
-  // True if user memory and new tasks do not explain the page tables.
+  // True if neither user memory nor new tasks explain the size of the page tables.
   bool has_many_page_tables(const Origin& origin) const {
     if (all_page_tables_.are_many()) return true;
     const auto of_process = page_tables_.find(origin.process);
@@ -274,8 +274,8 @@ class HistoryMaker {
            of_process->second.are_many_for_a_process(from_.info.machine.page_size);
   }
 
-  // True if many frees of a kind were not traced. A few reused addresses do not prove an untraced path: the clocks of
-  // CPUs may disagree, or an event in an interrupt was not recorded.
+  // True if many objects of a kind ended without a traced free. A few reused addresses do not prove an untraced path:
+  // the clocks of CPUs may disagree, or an event in an interrupt was not recorded.
   bool is_freed_unseen(const Kind& kind) const {
     const auto ends = ends_.find(kind);
     return ends != ends_.end() && ends->second.reallocated > 0 &&
@@ -302,7 +302,7 @@ class HistoryMaker {
     }
     const Origin& origin = from_.origins[number];
     const bool of_slab = origin.page_use == PageUse::slab || origin.page_use == PageUse::reclaimable_slab;
-    if (of_slab && has_slab_events_)  // the objects on these pages have groups of their own
+    if (of_slab && has_slab_events_)  // the objects on these pages are counted in groups of their own
       facts.doubt = Doubt::slab_pages;
     else if (origin.account == SlabAccount::reclaimable || origin.page_use == PageUse::reclaimable_slab ||
              origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||
@@ -318,7 +318,7 @@ class HistoryMaker {
       if (is_shrinkable_site(site)) facts.doubt = Doubt::reclaimable;
       return facts;
     }
-    // Like page tables, these objects are made at the first use of a mapping.
+    // Like page tables, these objects are created when a mapping is first used.
     if (function_of(site) == "__anon_vma_prepare" || function_of(site) == "anon_vma_clone") {
       facts.doubt = Doubt::page_tables;
       return facts;
@@ -374,7 +374,7 @@ class Holders {
 
  private:
   struct Held {
-    std::uint32_t origin = 0;  // any origin of the process in the group
+    std::uint32_t origin = 0;  // number of any origin of the process in the group
     LiveCount live;
   };
 

@@ -24,11 +24,11 @@ class History {
   struct Reuse {
     std::uint64_t allocations = 0;
     std::uint64_t ended = 0;
-    // Address was allocated again while the object looked live; included in `ended`.
+    // Number of objects that looked live when their address was allocated again; included in `ended`.
     std::uint64_t reallocated = 0;
     std::uint64_t last_reallocated_began = 0;  // allocation time in nanoseconds of the newest object counted in
                                                // `reallocated`
-    std::uint32_t cache = 0;                   // CacheId in a free event of this origin
+    std::uint32_t cache = 0;                   // CacheId in a free event of an object with this origin
   };
 
   History(std::uint64_t page_size, CpuPageLists cpu_lists) : page_size_(page_size), cpu_lists_(cpu_lists) {}
@@ -41,7 +41,7 @@ class History {
   void freed(std::uint32_t number, CacheId cache) {
     if (cache.value != 0) reuse_of(number).cache = cache.value;
   }
-  // Counts a free of a slab object from before the trace.
+  // Counts a free of a slab object that was allocated before the trace.
   void freed_older(const Event& event) { older_frees_.add(event.call_site, event.cache, now_); }
   void reallocated(std::uint32_t number, std::uint64_t began_ns);
   // Sets the end of the recording, so that all series extend to `time_ns`.
@@ -56,8 +56,8 @@ class History {
   const TimeSeries& reclaimable_slab() const { return reclaimable_slab_; }
   const TimeSeries& page_backed_slab() const { return page_backed_slab_; }  // large kmallocs
   const TimeSeries& page_frames() const { return page_frames_; }
-  // Returns the pages taken from the free lists of the zones minus the pages that returned to them. Null if the trace
-  // has no such events.
+  // Returns the number of pages taken from the free lists of the zones minus the number of pages returned to them. Null
+  // if the trace has no such events.
   const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
   const std::vector<Reuse>& reuse() const { return reuse_; }  // by origin; origins at the end may be missing
   const FreeCounts& frees() const { return frees_; }
@@ -93,7 +93,7 @@ class History {
   OlderFrees older_frees_;
 };
 
-// The data from which histories are computed.
+// The data from which histories of groups are computed.
 struct HistorySources {
   const History& history;
   const Matching& matching;
@@ -101,7 +101,7 @@ struct HistorySources {
   const TraceInfo& info;
   const SymbolNames& symbols;
   const Grouping& grouping;
-  bool judges_reclaimable = false;  // reclaimable memory is tested for growth like other memory
+  bool judges_reclaimable = false;  // true: reclaimable memory is tested for growth like other memory
 };
 
 // Returns the history of each group. The pointer is null for groups that are not in `followed`.

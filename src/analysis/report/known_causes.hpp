@@ -18,7 +18,7 @@
 
 namespace kmt {
 
-// Returns the functions whose probes recorded events of the trace.
+// Returns those functions for which the trace contains events of kmemtrace's probes.
 std::vector<std::string_view> probed_functions(const TraceInfo& info);
 
 class KnownCauses {
@@ -33,7 +33,8 @@ class KnownCauses {
   // later in other tasks.
   bool may_have_allocated(std::uint32_t cache, CallSiteId free_site);
 
-  // Call this if the address of a live object was allocated again. The arguments describe the first allocation.
+  // Call this function if the address of a live object was allocated again. The arguments describe the first
+  // allocation.
   void add_reuse(Allocator allocator, std::uint32_t cache, CallSiteId call_site) {
     reused_.emplace(allocator, cache, call_site.value);
   }
@@ -54,7 +55,7 @@ class KnownCauses {
   // Cached results. The key is the cache and the call site.
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> frees_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> allocations_;
-  std::set<std::tuple<Allocator, std::uint32_t, std::uint32_t>> reused_;  // with cache and call site
+  std::set<std::tuple<Allocator, std::uint32_t, std::uint32_t>> reused_;  // by cache and call site
 };
 
 }  // namespace kmt

@@ -25,8 +25,8 @@ void add_names(const std::vector<LiveName>& of_group, std::vector<LiveName>& nam
   }
 }
 
-// Returns the processes, and the names of many processes, that allocated most of the memory. `holders` must be in
-// descending order of bytes.
+// Returns the processes that allocated most of the memory. If many processes have one name, returns the name instead.
+// `holders` must be in descending order of bytes.
 std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const std::vector<LiveName>& names) {
   std::vector<LeakSource> sources;
   std::set<std::string_view> many;
@@ -55,8 +55,8 @@ LeakSource main_source(const LeakRow& row) {
   return {largest.process, 1, 0};
 }
 
-// True if `row` names a cause better than the best row so far: steady growth is before random swings. Page orders say
-// less than a call site that grows at least half as fast.
+// True if `row` is a better name for a cause than the best row so far: steady growth is preferred to random swings. A
+// call site is preferred to a page order if it grows at least half as fast.
 bool is_better_name(const LeakRow& row, const LeakRow& fastest, bool by_order) {
   if (grows_steadily(row) != grows_steadily(fastest)) return grows_steadily(row);
   constexpr double kAsMuch = 0.5;
@@ -66,7 +66,7 @@ bool is_better_name(const LeakRow& row, const LeakRow& fastest, bool by_order) {
   return weight(row) > weight(fastest);
 }
 
-// Groups the rows with the worst verdict by the process that allocated most of their memory.
+// Groups the rows whose growth is most certain by the process that allocated most of their memory.
 void find_causes(LeaksResult& result) {
   const bool by_order = std::ranges::count(result.by, GroupKey::order) > 0;
   for (std::size_t table = 0; table < result.tables.size(); ++table)
@@ -102,7 +102,7 @@ void find_sources(LeaksResult& result) {
   std::vector<LiveName> names;
   for (const LeakTable& table : result.tables)
     for (const LeakRow& row : table.rows) {
-      // If a row stands for a whole allocator, its holders are not collected.
+      // For a row that stands for a whole allocator, no processes are collected.
       if (row.verdict != result.worst || row.group.history->holders.empty()) continue;
       ++result.worst_groups;
       result.worst_bytes += row.group.live_bytes;

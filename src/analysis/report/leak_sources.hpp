@@ -6,7 +6,7 @@
 
 namespace kmt {
 
-// Sets LeaksResult::worst and the members that are declared after it. The rows must have verdicts.
+// Sets LeaksResult::worst and the members declared after it. The verdicts of the rows must already be set.
 void find_sources(LeaksResult& result);
 
 }  // namespace kmt

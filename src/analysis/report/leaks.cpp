@@ -39,7 +39,7 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
   if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
     row.trend = trend_of_group(row, axis, false);
     row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
-    // All objects that were certainly live have been freed.
+    // All objects that were certainly live have been freed in the meantime.
     if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};
   }
   return row;
@@ -49,8 +49,8 @@ bool is_certain(const Trend& trend, const LeaksResult& result) {
   return rises_above(trend, result.threshold_bytes_per_s) && trend.evenness >= result.confidence_needed;
 }
 
-// True if the peak of live memory hardly rose in the last quarter of the time, although allocations continued. Then
-// as much is freed as allocated. False if the allocations stopped.
+// True if the peak of live memory hardly rose in the last quarter of the time, although allocations continued. Memory
+// is then freed as fast as it is allocated. False if the allocations stopped.
 bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
   const std::vector<TimeSeriesPoint>& points = row.group.history->series;
   const std::size_t first = axis.bucket_of(row.group.first_ns.value_or(axis.start_ns));
@@ -76,7 +76,7 @@ bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
 std::size_t steps_of(const LeakRow& row, const LeaksResult& result, const TimeAxis& axis) {
   const GroupHistory& history = *row.group.history;
   const double seconds = static_cast<double>(axis.end_ns - axis.start_ns) / 1e9;
-  // A few large objects do not count as steps, because three starting programs, for example, are not a leak.
+  // A few large objects do not count as steps. For example, three programs that start are not a leak.
   if (row.group.live_allocations < kThresholds.fewest_allocations_in_steps ||
       static_cast<double>(row.certain_bytes()) <=
           std::max(result.threshold_bytes_per_s * seconds, kThresholds.least_rise))

@@ -16,8 +16,8 @@ namespace kmt {
 // histories.
 LeaksResult leaks_of(const ReportResult& report, double threshold_bytes_per_s);
 
-// Returns the default grouping keys. Stacks give the best groups, then callers of allocation wrappers. Only slab and
-// percpu events have call sites, so without stacks pages are grouped by order.
+// Returns the default keys for grouping. Stacks are best; without stacks, the caller of the allocation functions is
+// used. Only slab and percpu events have call sites. Without stacks, pages are therefore grouped by order.
 std::vector<GroupKey> usual_leak_keys(bool by_stack);
 
 }  // namespace kmt
