@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Converts types of the program to types of the library, because public headers cannot include headers of the program.
+// Converts types of the program to types of the library. These differ because public headers cannot include headers of
+// the program.
 #pragma once
 
 #include <vector>

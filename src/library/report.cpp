@@ -49,11 +49,11 @@ constexpr std::string_view name_of(kmt::Unit unit) {
   return "";
 }
 
-// Returns the number of threads to use. Reading, matching and adding up are parallel stages, which take about equal
-// time.
+// Returns the number of threads to use. Few are enough, because reading, matching and summing are parallel stages that
+// take about the same time.
 unsigned useful_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
 
-// A report, and the machine on which the trace was recorded.
+// The program's report of a trace, and the machine on which the trace was recorded.
 struct Analysed {
   kmt::ReportResult result;
   Machine machine;

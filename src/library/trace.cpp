@@ -11,7 +11,7 @@ namespace kmemtrace {
 
 namespace {
 
-// The public header has a copy of the program's list of event kinds. A new kind must be added to both.
+// The public header has a copy of the program's EventKind. A new kind must be added to both lists.
 static_assert(static_cast<int>(EventKind::page_free_batched) == static_cast<int>(kmt::EventKind::page_free_batched) &&
               static_cast<int>(EventKind::vmap_free) == static_cast<int>(kmt::EventKind::vmap_free) &&
               static_cast<int>(EventKind::syscall_exit) == static_cast<int>(kmt::EventKind::syscall_exit) &&

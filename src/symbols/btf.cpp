@@ -14,10 +14,10 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostSteps = 64;          // maximum number of steps from a type to the types that it is based on
+constexpr unsigned kMostSteps = 64;          // limit for the typedefs, qualifiers and tags around a type
 constexpr std::size_t kMostNameBytes = 512;  // KSYM_NAME_LEN
 
-// While an object of this class exists, messages that libbpf would write to stderr are suppressed.
+// While an object of this class exists, libbpf writes no messages to stderr.
 class Silence {
  public:
   Silence() : before_(libbpf_set_print(nullptr)) {}
@@ -42,7 +42,7 @@ Btf::Btf(const std::string& path, const Btf* kernel) {
   const Silence silence;
   btf_.reset(btf__parse_split(path.c_str(), kernel != nullptr ? kernel->btf_.get() : nullptr));
   if (!btf_) {
-    // The C library has no text for the error numbers that only libbpf uses.
+    // Some errors of libbpf have numbers for which the C library has no text.
     const bool is_foreign = errno >= __LIBBPF_ERRNO__START || errno == EPROTO;
     throw Error(fmt::format("Cannot read types: {}",
                             is_foreign ? "this is neither BTF nor an ELF file with a section .BTF that can be read on "

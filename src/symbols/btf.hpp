@@ -20,7 +20,7 @@ namespace kmt {
 
 class Btf {
  public:
-  // Copies the bytes. Throws Error if they are not BTF.
+  // Copies the bytes. Throws Error if the bytes are not BTF.
   explicit Btf(Bytes bytes);
   // Reads a BTF file, or an ELF file that has a section .BTF. To read a module's BTF, `kernel` must have the types of
   // the kernel and must outlive this object. Throws Error.
@@ -36,13 +36,13 @@ class Btf {
   std::size_t function_count() const { return functions_.size(); }
   std::vector<std::string> functions() const;  // names, sorted
 
-  // A type after its typedefs, qualifiers (const, volatile, restrict) and type tags were removed. The flags show which
-  // of them were removed.
+  // A type without its typedefs, qualifiers (const, volatile, restrict) and type tags. The flags show which of them it
+  // had.
   struct Stripped {
     std::uint32_t id = 0;
     const btf_type* type = nullptr;  // null if the type is void, or if `is_broken` is set
     bool is_const = false;
-    bool is_user = false;          // true: the type had the type tag "user"
+    bool is_user = false;          // the type had the type tag "user"
     bool is_size = false;          // size_t
     bool is_gfp = false;           // gfp_t
     bool is_mode = false;          // umode_t, mode_t
@@ -63,7 +63,8 @@ class Btf {
   void index_functions();
 
   std::unique_ptr<btf, Free> btf_;
-  std::unordered_map<std::string_view, std::uint32_t> functions_;  // The keys refer to the names in btf_.
+  // Key: a name in btf_; value: type ID of the prototype.
+  std::unordered_map<std::string_view, std::uint32_t> functions_;
 };
 
 // Returns the type in the syntax of C, for messages: "struct file", "char *", "unsigned int". Anonymous types have an

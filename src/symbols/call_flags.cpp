@@ -90,8 +90,8 @@ constexpr Name kOpeningArm[] = {{020040000, "O_TMPFILE"},
                                 {0100000, "O_NOFOLLOW"},
                                 {0200000, "O_DIRECT"},
                                 {0400000, "O_LARGEFILE"}};
-// The values are from include/uapi/linux/fcntl.h. For unlinkat and name_to_handle_at, the bit of AT_EACCESS has other
-// names.
+// The values are from include/uapi/linux/fcntl.h. In calls of unlinkat and name_to_handle_at, the bit of AT_EACCESS
+// means another flag.
 constexpr Name kLookingUp[] = {{0x100, "AT_SYMLINK_NOFOLLOW"}, {0x200, "AT_EACCESS"},
                                {0x400, "AT_SYMLINK_FOLLOW"},   {0x800, "AT_NO_AUTOMOUNT"},
                                {0x1000, "AT_EMPTY_PATH"},      {0x2000, "AT_STATX_FORCE_SYNC"},
@@ -129,8 +129,8 @@ constexpr Name kCloning[] = {{0x80, "CLONE_NEWTIME"},
 constexpr Name kResolving[] = {{1, "RESOLVE_NO_XDEV"}, {2, "RESOLVE_NO_MAGICLINKS"}, {4, "RESOLVE_NO_SYMLINKS"},
                                {8, "RESOLVE_BENEATH"}, {0x10, "RESOLVE_IN_ROOT"},    {0x20, "RESOLVE_CACHED"}};
 
-// The FAULT_FLAG_ values of include/linux/mm.h and mm_types.h, Linux 5.10 to 6.18. They are used if the BTF does not
-// have the enumeration with these values, which exists since Linux 5.13. Later versions have only added values.
+// The FAULT_FLAG_ values of include/linux/mm.h and mm_types.h, Linux 5.10 to 6.18. They are used if the BTF lacks the
+// enumeration of these values, as before Linux 5.13. Newer kernels have only added values.
 constexpr Name kFaultFlags[] = {
     {1, "WRITE"},           {2, "MKWRITE"},           {4, "ALLOW_RETRY"}, {8, "RETRY_NOWAIT"},
     {0x10, "KILLABLE"},     {0x20, "TRIED"},          {0x40, "USER"},     {0x80, "REMOTE"},
@@ -145,7 +145,7 @@ void append(NamedFlags& flags, std::span<const Name> names) {
   for (const auto& [bits, name] : names) flags.names.push_back({bits, name});
 }
 
-// True if the architecture uses these values for mmap() and open().
+// True if the architecture uses the above values for mmap() and open().
 bool has_usual_numbers(std::string_view arch) {
   constexpr std::array<std::string_view, 8> kOthers = {"alpha",   "mips",  "parisc", "ppc",
                                                        "powerpc", "sparc", "xtensa", "m68k"};
@@ -258,8 +258,8 @@ std::shared_ptr<const Enumerators> named_numbers(std::string_view value) {
 }
 
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators) {
-  // An enumeration with fewer single bits may be a list of plain numbers. For example, the numbers 0 to 2 include two
-  // single bits. The numbers 0 to 8 include four single bits and four masks.
+  // Minimum numbers of single bits, because an enumeration with fewer of them may be a list of plain numbers. For
+  // example, the list 0 to 2 has two single bits, and the list 0 to 8 has four single bits and four masks.
   constexpr std::size_t kFewest = 3;
   constexpr std::size_t kFewestBesideMasks = 5;
   std::set<std::uint64_t> bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Determines which numbers in calls are sets of flags, and finds the names of the flags. The names are from the
-// kernel's enums if these exist. Otherwise, only flags that are part of the interface between programs and the
-// kernel have names.
+// kernel's enumerations if these exist. Otherwise, names are known only for flags in the interface between programs and
+// the kernel.
 #pragma once
 
 #include <memory>
@@ -33,8 +33,7 @@ FlagMeaning flag_meaning(std::string_view function, std::string_view value, cons
 // Returns the meaning of the return value of a function.
 FlagMeaning flag_meaning_of_result(const Btf::Stripped& type);
 
-// is_named_like_flags() is true if flags usually have such a name ("lookup_flags", "file->f_mode").
-// is_named_like_count() is true if counts usually have such a name ("len").
+// True if the value's name is typical of flags ("lookup_flags", "file->f_mode"), or of counts ("len").
 bool is_named_like_flags(std::string_view value);
 bool is_named_like_count(std::string_view value);
 

@@ -5,7 +5,7 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostParameters = 64;  // greater than the number of argument registers of any machine
+constexpr unsigned kMostParameters = 64;  // limit for arguments; no machine has so many argument registers
 constexpr std::size_t kMostMembers = 16;
 // maximum number of members examined, because nested structures may have very many members that cannot be shown
 constexpr unsigned kMostLooks = 1024;
@@ -14,7 +14,7 @@ bool is_big_endian(const Btf& btf) { return btf__endianness(btf.handle()) == BTF
 
 bool has_sign(const btf_type& type) {
   if (btf_kflag(&type)) return true;
-  // Before Linux 6.0, BTF does not say whether an enumeration is signed.
+  // Before Linux 6.0, BTF does not state whether an enumeration is signed.
   const struct btf_enum* const values = btf_enum(&type);
   if (btf_is_enum(&type))
     for (unsigned i = 0; i < btf_vlen(&type); ++i)

@@ -15,8 +15,8 @@ namespace kmt {
 
 class BtfSignatures : public CallSignatures {
  public:
-  // `btf` and `functions` must outlive this object. `functions` has the values recorded for each function. `arch` is a
-  // name as printed by uname -m; it determines the values of flags.
+  // `btf` and `functions` must outlive this object. `functions` lists the values that are recorded for each function.
+  // `arch` is the architecture as printed by uname -m, which determines the values of flags.
   BtfSignatures(const Btf& btf, const std::vector<RecordedFunction>& functions, unsigned word_bits,
                 std::string arch = {});
 
@@ -36,7 +36,7 @@ class BtfSignatures : public CallSignatures {
   unsigned word_bytes_;
   std::string arch_;
   mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // by id
-  // the value is null if no names of flags are known
+  // key: meaning; value: null if no names of flags are known
   mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;
 };
 

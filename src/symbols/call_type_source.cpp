@@ -19,7 +19,7 @@ CallTypeSource::CallTypeSource(const TraceInfo& info, const std::string& file) {
   if (of_file_) btf_.emplace(file);
   if (!btf_) return;
   if (!of_file_ && btf_->function_count() <= kMostRecordedFunctions) recorded_functions_ = btf_->functions();
-  // The type IDs of recorded values refer to the BTF of the trace. So they must not be used with the BTF of a file.
+  // The type IDs of recorded values belong to the BTF of the trace. They must not be used with the BTF of a file.
   static const std::vector<RecordedFunction> kNone;
   signatures_.emplace(*btf_, of_file_ ? kNone : types.functions, info.machine.word_bits, info.machine.arch);
 }

@@ -15,7 +15,7 @@ class CallTypeSource {
  public:
   // `info` must outlive this object. `file` is the path that the user names for a trace without types, or empty. Throws
   // Error if the file is needed but cannot be read. If the types in the trace are damaged, there are no signatures, and
-  // a finding says so.
+  // findings() reports the damage.
   CallTypeSource(const TraceInfo& info, const std::string& file);
 
   // Returns null if no types are known.

@@ -25,9 +25,9 @@ namespace {
 
 constexpr unsigned kMostDepth = 64;
 
-// Copies the types of functions into a separate BTF that is small. Small structures that may be passed in registers
-// keep their members. Other structures keep only their name and size. A pointer only keeps the information whether it
-// points to a string. As a result, no type refers to itself.
+// Copies the types of functions to a new BTF, which stays small. A structure that fits into registers keeps its
+// members, and other structures keep only their name and size. A structure to which a pointer points becomes a
+// declaration, and pointers in structures lose their target. As a result, no type refers to itself.
 class TypeCopier {
  public:
   TypeCopier() : out_(btf__new_empty(), &btf__free) {
@@ -101,12 +101,13 @@ class TypeCopier {
       case BTF_KIND_FWD: return btf__add_fwd(out, name.c_str(), btf_kflag(&type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
       case BTF_KIND_ENUM: return add_enumeration(from, type, name);
       case BTF_KIND_ENUM64: return add_enumeration64(from, type, name);
-      default: return 0;  // functions and arrays do not change how a pointer to them is shown
+      default: return 0;  // functions and arrays are omitted: pointers to them are shown as plain pointers
     }
   }
 
   int add_composite(const Btf& from, const btf_type& type, const std::string& name, unsigned depth) {
-    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);  // bytes; structures up to this size are passed in registers
+    // In bytes; only structures up to this size are passed in registers.
+    constexpr std::uint32_t kMostBytes = 2 * sizeof(long);
     const btf_member* const members = btf_members(&type);
     std::vector<int> types;
     for (unsigned i = 0; type.size <= kMostBytes && i < btf_vlen(&type); ++i)
@@ -120,8 +121,8 @@ class TypeCopier {
     return id;
   }
 
-  // Copies the type of a member. Omits the target of a pointer, because otherwise types might refer to themselves.
-  // Returns 0 for members that are not shown.
+  // Copies the type of a member. Omits the target of a pointer, because types could otherwise refer to themselves.
+  // Returns 0 for members that kmemtrace does not show.
   int member(const Btf& from, std::uint32_t id, unsigned depth) {
     const btf_type* const type = from.strip(id).type;
     if (type == nullptr || btf_is_array(type)) return 0;
@@ -169,8 +170,8 @@ class TypeCopier {
   std::map<Place, int> declarations_;
 };
 
-// True if the parameter is the length of the preceding string parameter. Such a string need not end with a NUL, as in
-// write().
+// True if the parameter is the length of the string in the previous parameter, as in write(). Such a string need not
+// end with a NUL.
 bool is_count(const Parameter& parameter) {
   constexpr std::array<std::string_view, 6> kNames = {"count", "len", "length", "size", "n", "nbytes"};
   return parameter.type.kind == ValueKind::integer &&

@@ -17,8 +17,8 @@ struct CallRequest {
 };
 
 struct PreparedCalls {
-  CallTypes types;  // the prototypes of all functions whose types are known, and all types that these prototypes need
-  // one element for each request; empty if the types of the function are unknown
+  CallTypes types;  // the prototypes of the functions, and all types that these prototypes need
+  // one element for each requested function; empty if its types are unknown
   std::vector<FunctionValues> functions;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds files with debug info in a directory. The names of these files are those that the packages of distributions
-// use.
+// Finds files with debug info in a directory, by the names that the packages of distributions give them.
 #pragma once
 
 #include <map>

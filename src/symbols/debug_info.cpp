@@ -24,7 +24,7 @@ namespace kmt {
 
 namespace {
 
-// No compiler inlines as deeply as this, but a damaged file may claim any depth.
+// Limit for the depth of inlined functions. No compiler reaches it, but a damaged file may claim any depth.
 constexpr std::size_t kMostNesting = 256;
 
 struct Range {
@@ -118,14 +118,14 @@ struct DebugInfo::Reader {
   Dwfl* dwfl = nullptr;
   Dwfl_Module* module = nullptr;
   Elf* elf = nullptr;
-  Dwarf* dwarf = nullptr;                                       // null until load() is called
-  std::vector<Range> units;                                     // by address
-  std::unordered_map<Dwarf_Off, std::vector<Range>> functions;  // has entries only for units that were looked up
+  Dwarf* dwarf = nullptr;    // null before load() is called
+  std::vector<Range> units;  // by address
+  // Key: offset of the unit; only units that were looked up.
+  std::unordered_map<Dwarf_Off, std::vector<Range>> functions;
 };
 
 DebugInfo::Reader::Reader(const std::string& path) {
-  // Refuses all files that are not ELF. Otherwise, libdwfl would unpack archives and compressed files, which may become
-  // very large.
+  // Refuse files that are not ELF. libdwfl would unpack archives and compressed files, which may become very large.
   char magic[SELFMAG] = {};
   if (::pread(open_file(path, O_RDONLY).get(), magic, sizeof magic, 0) != sizeof magic ||
       std::string_view(magic, SELFMAG) != ELFMAG)
@@ -148,7 +148,7 @@ void DebugInfo::Reader::load(const std::string& path) {
   Dwarf_Addr bias = 0;
   dwarf = dwfl_module_getdwarf(module, &bias);
   if (dwarf == nullptr) throw unreadable(path, dwfl_errmsg(-1));
-  // Does not use dwarf_getaranges(), because clang writes no .debug_aranges.
+  // Do not use dwarf_getaranges(), because clang writes no .debug_aranges.
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
   while (dwarf_get_units(dwarf, unit, &unit, nullptr, nullptr, &die, nullptr) == 0) add_ranges_of(die, units);
@@ -183,7 +183,7 @@ std::vector<SourceFrame> DebugInfo::Reader::frames(std::uint64_t address) {
     place.file = path(dwarf_linesrc(line, nullptr, nullptr));
     if (dwarf_lineno(line, &line_number) == 0 && line_number > 0) place.line = static_cast<std::uint32_t>(line_number);
   }
-  std::vector<SourceFrame> frames;  // the outermost function is first until the order is reversed at the end
+  std::vector<SourceFrame> frames;  // outermost function first; reversed at the end
   const Range* in_function = covering(functions_of(unit), address);
   Dwarf_Die scope;
   if (in_function != nullptr && dwarf_offdie(dwarf, in_function->die, &scope) != nullptr) {
@@ -217,7 +217,7 @@ DebugInfo::DebugInfo(const std::string& path) : path_(path), reader_(std::make_u
 
   std::size_t names = 0;
   if (elf_getshdrstrndx(reader_->elf, &names) != 0) throw unreadable(path, "the sections have no names");
-  sections_.emplace_back();  // there is no section with number 0
+  sections_.emplace_back();  // section 0 of an ELF file is unused
   bool has_debug_info = false;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(reader_->elf, section)) != nullptr;) {
     GElf_Shdr header;
@@ -275,7 +275,7 @@ std::string short_source_path(std::string_view path, std::string_view compile_di
       if (part == ".." && !parts.empty() && !parts.back().empty() && parts.back() != "..")
         parts.pop_back();
       else
-        parts.push_back(part);  // if the first part is empty, the path starts at the root directory
+        parts.push_back(part);  // the first part of an absolute path is empty
     }
     return parts;
   };

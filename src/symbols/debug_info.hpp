@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads one ELF file with DWARF debug info (vmlinux, or a module's .ko or .ko.debug file), using libdw of elfutils. All
-// addresses are link-time addresses. They are the addresses in the file. For a relocatable file, they are the addresses
-// at which libdw places the sections. libdw is set up so that it reads no other file and uses no network.
+// addresses are link-time addresses. These are the addresses in the file or, for a relocatable file, the addresses at
+// which libdw places the sections. libdw is set up to read no other file and to use no network.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class DebugInfo {
 
   const std::string& path() const { return path_; }
   const std::string& build_id() const { return build_id_; }           // empty if the file has no build ID
-  const std::vector<Section>& sections() const { return sections_; }  // in the order of the file's section numbers
+  const std::vector<Section>& sections() const { return sections_; }  // index: the section's number in the file
   std::vector<Symbol> code_symbols() const;  // returns the symbols in sections that contain code
   // Returns the source positions for the instruction at this address. If functions are inlined there, the innermost
   // function comes first. Paths omit the directory in which the compiler ran. Empty if the debug info does not have the
@@ -52,9 +52,9 @@ class DebugInfo {
   std::unique_ptr<Reader> reader_;
 };
 
-// Removes the leading directories of a path of debug info that the path and the compile directory have in common, if
-// these are at least two directories or the whole compile directory. For example, "/build/linux/fs/dcache.c", compiled
-// in "/build/linux/debian/build", becomes "fs/dcache.c".
+// Shortens a source path of debug info. Removes the leading directories that it has in common with the compile
+// directory, if these are at least two directories or the whole compile directory. For example,
+// "/build/linux/fs/dcache.c", compiled in "/build/linux/debian/build", becomes "fs/dcache.c".
 std::string short_source_path(std::string_view path, std::string_view compile_dir);
 
 }  // namespace kmt

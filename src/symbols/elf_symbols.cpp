@@ -21,8 +21,9 @@ std::string hex(const void* bytes, std::size_t count) {
   return text;
 }
 
-// Returns the rank of a name, for choosing one of several names at the same address. The criteria are, in this order:
-// functions before labels, symbols of known size, global symbols, and names with fewer leading underscores.
+// Returns the rank of a name. If several names have the same address, the one with the highest rank is used. The
+// criteria are, in this order: functions before labels, symbols of known size, global symbols, and fewer leading
+// underscores.
 std::uint32_t rank_of(const GElf_Sym& symbol, std::string_view name) {
   const unsigned type = GELF_ST_TYPE(symbol.st_info);
   const unsigned binding = GELF_ST_BIND(symbol.st_info);
@@ -83,8 +84,8 @@ void ElfSymbols::read_segments() {
   }
 }
 
-// Returns the address that belongs to a file offset. A mapping consists of whole pages, so it may start before the
-// segment does.
+// Returns the link-time address for a file offset. The offset may be before the start of the segment, because mappings
+// consist of whole pages.
 std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
   constexpr std::uint64_t kPage = 0x10000;  // the largest
   for (const Segment& segment : segments_)
@@ -93,8 +94,8 @@ std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
   for (const Segment& segment : segments_)
     if (segment.size != 0 && file_offset < segment.offset && segment.offset - file_offset < kPage)
       return file_offset - segment.offset + segment.address;
-  // If a file has only debug info, its segments have addresses but no contents. The address is then guessed: a program
-  // with fixed addresses is usually linked to a multiple of 1 MiB.
+  // If a file has only debug info, its segments have addresses but no contents. Guess the address in this case. A
+  // program with fixed addresses is usually linked to a multiple of 1 MiB.
   const bool fixed = !segments_.empty() && segments_.front().address > file_offset + segments_.front().size;
   return fixed ? file_offset + (segments_.front().address & ~std::uint64_t{0xFFFFF}) : file_offset;
 }
@@ -124,7 +125,7 @@ void ElfSymbols::read_symbols() {
   symbols_.erase(std::unique(symbols_.begin(), symbols_.end(),
                              [](const Symbol& a, const Symbol& b) { return a.address == b.address; }),
                  symbols_.end());
-  // Removes labels within a function, because they are not functions themselves.
+  // Remove labels within functions, because they are not functions themselves.
   std::uint64_t covered_until = 0;
   std::erase_if(symbols_, [&covered_until](const Symbol& symbol) {
     if (symbol.is_sized) covered_until = std::max(covered_until, symbol.address + symbol.size);
@@ -149,8 +150,8 @@ std::string demangled(std::string_view name) {
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
   if (status != 0 || !whole) return std::string(name);
   std::string text = whole.get();
-  // Removes the parameters of a function, which are the last group of parentheses that is not inside other parentheses
-  // or template arguments.
+  // Removes the parameters from the name of a function. They are in the last pair of parentheses that is not inside
+  // other parentheses or template arguments.
   if (const std::size_t end = text.rfind(')'); end != std::string::npos && text.find('>', end) == std::string::npos) {
     int depth = 0;
     std::size_t at = end + 1;

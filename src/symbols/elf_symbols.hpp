@@ -42,10 +42,10 @@ class ElfSymbols {
   struct Handle;
   struct Symbol {
     std::uint64_t address = 0;
-    std::uint64_t size = 0;  // in bytes; if the file does not have the size, the distance to the end of the section
+    std::uint64_t size = 0;  // in bytes; if unknown, the distance to the end of the section
     bool is_sized = false;
     const char* name = nullptr;
-    std::uint32_t rank = 0;  // if several symbols are at one address, only the one with the highest rank is kept
+    std::uint32_t rank = 0;  // of several symbols at one address, the highest rank is kept
   };
   struct Segment {
     std::uint64_t offset = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the names of kernel addresses in a text with the format of /proc/kallsyms. The text may be from any kernel.
+// Finds the names of kernel addresses in a text with the format of /proc/kallsyms, which may be from another kernel.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,15 @@ class Kallsyms : public SymbolNames {
   // symbol contains the address.
   std::optional<std::string_view> module(std::uint64_t address) const;
 
-  // Returns the lines of the symbols that contain these addresses. Also returns the line after each of these lines,
-  // which shows where a symbol ends. The names of the addresses can be found in the returned text alone.
+  // Returns the part of the text that is needed to find the names of these addresses. For each address, this is the
+  // line of its symbol, and the line after it, which shows where the symbol ends.
   std::string text_for(std::span<const std::uint64_t> addresses) const;
 
   std::size_t size() const { return symbols_.size(); }
 
  private:
-  // The name is parsed from the line only when it is needed. A kernel has about 200,000 symbols, but a trace has only
-  // hundreds of call sites.
+  // The name is not stored, but parsed from the text when it is needed, because a kernel has about 200,000 symbols, but
+  // a trace has only hundreds of call sites.
   struct Symbol {
     std::uint64_t address;
     std::uint32_t name_offset;  // offset of the name in the text, in bytes

@@ -13,7 +13,7 @@ namespace kmt {
 // One line. The string views refer to the parsed text.
 struct KallsymsLine {
   std::uint64_t address = 0;
-  std::string_view rest;  // the text of the line from the name on; empty if the line is not a symbol
+  std::string_view rest;  // the line from the name on; empty if the line is not a symbol
   char type = 0;          // the type letter as in nm(1); 0: unknown
 
   std::string_view name() const { return rest.substr(0, rest.find_first_of(" \t\r")); }
@@ -26,12 +26,12 @@ struct KallsymsLine {
 };
 
 inline KallsymsLine parse_kallsyms_line(std::string_view line) {
-  // The line is "ADDRESS T NAME".
+  // A line has the form "ADDRESS T NAME".
   const auto address = take_number<std::uint64_t>(line, 16);
   if (!address || line.size() < 4 || line[0] != ' ' || line[2] != ' ') return {};
   const char type = line[1];
-  // These lines are not symbols of code or data. Absolute symbols are not addresses (on x86, they are offsets of
-  // per-CPU variables). Names that start with `$` are marks of ARM for code and data. If the address is 0, the user has
+  // Skip lines that are not symbols of code or data. Absolute symbols are not addresses (on x86, they are offsets of
+  // per-CPU variables). Names that start with `$` are marks of ARM for code and data. The address is 0 if the user has
   // no permission to see addresses.
   if (type == 'a' || type == 'A' || line[3] == '$' || *address == 0) return {};
   KallsymsLine parsed;

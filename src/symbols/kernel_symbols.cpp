@@ -55,8 +55,8 @@ Error refused(std::string what, const std::string& path, const TraceInfo& info) 
               : fmt::format(", build-id {}", printable(note_in(info.recording.notes, "kernel_build_id")))));
 }
 
-// Returns the symbols with the addresses that they had when the trace was recorded. Returns nothing if the text does
-// not have the reference symbol. Appends to `what` by how much the symbols were moved.
+// Returns the symbols with the addresses that they had when the trace was recorded. Returns nothing if the text lacks
+// the reference symbol. If the symbols were moved, appends the distance to `what`.
 std::optional<std::string> as_traced(std::string text, const Reference& reference, std::string& what) {
   const auto address = address_of(text, reference.name);
   if (!address) return std::nullopt;
@@ -104,7 +104,8 @@ std::string of_kallsyms_file(const TraceInfo& info, const std::string& path, Fin
   return *symbols;
 }
 
-// Returns an empty text if the trace does not have the address at which the kernel was loaded.
+// Returns the symbols of the file that the user names. Empty if the trace does not have the address at which the kernel
+// was loaded.
 std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings& findings) {
   const auto reference = reference_of(info);
   if (!reference) return {};
@@ -122,7 +123,7 @@ std::string of_vmlinux(const TraceInfo& info, const std::string& path, Findings&
   return *symbols;
 }
 
-// Returns an empty text if the running kernel is not the traced kernel.
+// Returns the symbols of the running kernel. Empty if it is not the traced kernel.
 std::string of_running_kernel(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings) {
   const auto none = [&findings](std::string why) {
     findings.add({Imperfection::no_kernel_symbols, std::move(why)});

@@ -18,11 +18,11 @@ struct KernelSymbolFiles {
 };
 
 // Finds symbols for a trace without symbols, in `files`. Returns nothing if the trace has symbols, or if no file has
-// the right symbols. Each boot moves the kernel to other addresses (KASLR). So the symbols are moved according to the
-// note `kernel_reference` in the trace (docs/formats/kmt.md). Moved symbols do not include those of modules. The
-// symbols of the running kernel are used only if its build ID is the one in the trace. The findings say which symbols
-// were used. Throws Error if a file that the user names cannot be read, has no symbols, or is known to be of another
-// kernel. Also throws Error if the user names a kallsyms file although the trace has symbols.
+// the right symbols. Each boot moves the kernel to other addresses (KASLR). So the addresses of the symbols are
+// corrected with the note `kernel_reference` in the trace (docs/formats/kmt.md). Corrected symbols do not include those
+// of modules. The symbols of the running kernel are used only if its build ID is the one in the trace. The findings say
+// which symbols were used. Throws Error if a file that the user names cannot be read, has no symbols, or is known to be
+// of another kernel. Also throws Error if the user names a kallsyms file although the trace has symbols.
 std::string symbols_from_elsewhere(const TraceInfo& info, const KernelSymbolFiles& files, Findings& findings);
 
 }  // namespace kmt

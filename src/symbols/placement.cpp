@@ -32,7 +32,7 @@ Addresses addresses_in_memory(std::string_view kallsyms, std::string_view module
   return addresses;
 }
 
-// A symbol that has exactly one address in the file and exactly one in memory.
+// A symbol that has one address in the file and one in memory. Symbols with several addresses are not used.
 struct Pair {
   std::size_t section;
   std::uint64_t link;
@@ -69,7 +69,8 @@ std::optional<std::uint64_t> Placement::link_address(std::uint64_t address) cons
 Placement place_kernel(const DebugInfo& debug, std::string_view kallsyms) {
   const Addresses in_memory = addresses_in_memory(kallsyms, "");
   const std::vector<DebugInfo::Symbol> symbols = debug.code_symbols();
-  std::optional<std::uint64_t> slide;  // the difference wraps around if the kernel was moved to lower addresses
+  // The unsigned difference wraps around if the kernel was moved to lower addresses.
+  std::optional<std::uint64_t> slide;
   for (const std::string_view name : {"_stext", "_text"}) {
     const auto run = in_memory.find(name);
     const auto link =
@@ -105,8 +106,8 @@ Placement place_module(const DebugInfo& debug, std::string_view module, std::str
     if (address != 0) addresses[words[1]] = address;
   }
   const std::vector<Pair> pairs = common_symbols(debug, addresses_in_memory(kallsyms, module));
-  // Key: section. Value: the possible start addresses of this section, and the number of symbols that agree with each
-  // address.
+  // Key: section. Value: a map from a possible start address of the section to the number of symbols that agree with
+  // it.
   std::map<std::size_t, std::map<std::uint64_t, std::size_t>> votes;
   for (const Pair& pair : pairs) ++votes[pair.section][pair.run - (pair.link - debug.sections()[pair.section].address)];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the addresses at which the code of a file with debug info was in the memory of the traced kernel.
+// Finds out at which addresses the code of a file with debug info was in the memory of the traced kernel.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class Placement {
     std::uint64_t link_start = 0;
   };
 
-  std::vector<Stretch> stretches;  // the stretches do not overlap
-  // symbols_known is the number of symbols that both the file and kallsyms have. symbols_right is the number of those
-  // whose addresses agree with this placement. With these numbers, a file without a build ID can be checked.
+  std::vector<Stretch> stretches;  // sorted; stretches do not overlap
+  // symbols_known counts the symbols that both the file and kallsyms have. symbols_right counts those whose addresses
+  // agree with this placement. Both numbers are used to check a file without a build ID.
   std::uint64_t symbols_known = 0;
   std::uint64_t symbols_right = 0;
 

@@ -7,10 +7,9 @@
 
 namespace kmt {
 
-// Returns true if the BTF in `file` is known to be that of the running kernel, and false if this cannot be verified.
-// Compares the BTF in the file with that in `folder`, which is the kernel's own. If `folder` has no BTF, compares the
-// build ID of the file with `build_id` (in hex, or empty if unknown). Throws Error if they differ, or if `file` cannot
-// be read.
+// Checks whether the BTF in `file` is that of the running kernel. Compares it with the kernel's own BTF in `folder`. If
+// `folder` has no BTF, compares the build ID of the file with `build_id` (in hex, or empty if unknown). Returns false
+// if the check is not possible. Throws Error if they differ, or if `file` cannot be read.
 bool check_running_types(const std::string& file, const std::string& build_id,
                          const std::string& folder = "/sys/kernel/btf");
 

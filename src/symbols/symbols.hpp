@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds names, source lines and inlined functions for the addresses in a trace. Names are usually from the trace.
-// kernel_symbols.hpp describes where they are from if the trace has none. Source lines are from debug info, if the user
-// requests them and the debug info can be found.
+// Finds names, source lines and inlined functions for the addresses in a trace. Names are usually from the trace. If
+// the trace has none, they are from the sources that kernel_symbols.hpp describes. Source lines are from debug info, if
+// the user requests them and the debug info can be found.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ namespace kmt {
 
 struct SymbolOptions {
   std::string kallsyms;  // path of a file with the symbols of the kernel, for a trace that has none
-  std::string vmlinux;   // path of a file with the kernel's debug info; if empty, the file is searched for
-  std::vector<std::string> debug_dirs;  // directories in which debug info of the kernel and of modules is searched for
+  std::string vmlinux;   // path of a file with the kernel's debug info; if empty, kmemtrace searches for it
+  std::vector<std::string> debug_dirs;  // directories to search for debug info of the kernel and of modules
   bool lines = false;                   // true: also search /usr/lib/debug for files with the right build ID
   std::string symfs;  // root directory with the programs of the traced machine; if empty, the programs of this machine
   bool debuginfod = false;  // true: fetch the debug info of programs from the servers in DEBUGINFOD_URLS
@@ -54,10 +54,10 @@ class Symbols : public SymbolNames {
  private:
   struct Sources;
 
-  // The symbols that kallsyms() returns.
+  // The kernel's symbols, and what kernel() reported when it read them.
   struct KernelSymbols {
     Findings findings;
-    std::string from_elsewhere;  // symbols from another source; empty if the symbols of the trace are used
+    std::string from_elsewhere;  // empty if the trace has symbols
     std::string_view text;
     std::string with_loads;  // `text` and the symbols of modules that were loaded during the recording
     std::optional<Kallsyms> names;

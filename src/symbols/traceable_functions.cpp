@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-// The maximum distance in bytes from the start of a function to the call for tracing. A mark for indirect jumps (such
+// The maximum distance in bytes from the start of a function to its call of the tracer. A mark for indirect jumps (such
 // as endbr64) may come before this call. The real distance is much smaller.
 constexpr std::uint64_t kMostBeforeTracing = 64;
 
@@ -32,7 +32,8 @@ Line parse_line(std::string_view text) {
   Line line;
   constexpr std::size_t kFewestDigits = 8;
   const std::size_t end = text.find(' ');
-  // A word is an address if it has enough hexadecimal digits and a name follows it. No function name looks like this.
+  // The first word is an address if it has enough hexadecimal digits and another word follows. No function name looks
+  // like this.
   if (end != std::string_view::npos && end >= kFewestDigits && parse_number(text.substr(0, end), line.place, 16))
     text.remove_prefix(end + 1);
   line.name = text.substr(0, text.find(' '));
@@ -67,11 +68,11 @@ struct Pattern {
 using Name = std::pair<std::string, std::string>;  // module, name
 
 struct Found {
-  std::vector<std::uint64_t> places;  // addresses of the calls for tracing in the functions with this name; 0: unknown
+  std::vector<std::uint64_t> places;     // addresses of the tracer calls in functions of this name; 0: unknown
   std::vector<std::uint64_t> addresses;  // all addresses that kallsyms has for this name, in ascending order
 };
 
-// Returns the start of the function that has its call for tracing at `place`. Returns 0 if the function is unknown.
+// Returns the start of the function that calls the tracer at `place`. Returns 0 if the function is unknown.
 std::uint64_t begin_of(const std::vector<std::uint64_t>& addresses, std::uint64_t place) {
   const auto behind = std::upper_bound(addresses.begin(), addresses.end(), place);
   if (behind == addresses.begin()) return 0;
@@ -141,7 +142,7 @@ FunctionChoice choose_functions(std::string_view traceable, std::string_view kal
     if (addresses.size() > 1 || left_out > 0) choice.namesakes.push_back({name.second, addresses.size(), left_out});
     for (const std::uint64_t address : addresses) choice.functions.push_back({name.second, name.first, address});
   }
-  // Some kernels list a function under several names. Only the first of them is kept.
+  // Some kernels list a function under several names. Keep only the first name.
   std::ranges::stable_sort(choice.functions, {}, &TraceableFunction::address);
   const auto same = std::unique(choice.functions.begin(), choice.functions.end(),
                                 [](const auto& a, const auto& b) { return a.address == b.address; });

@@ -17,18 +17,18 @@ struct TraceableFunction {
   friend bool operator==(const TraceableFunction&, const TraceableFunction&) = default;
 };
 
-// Several functions that have the same name. Static functions in different files may have the same name.
+// Several functions that have the same name, such as static functions in different files.
 struct Namesakes {
   std::string name;
   std::size_t chosen = 0;
-  // number of these functions that were excluded, because it is unknown which of them can be traced
+  // Number of functions with this name that were excluded, because it is unknown which of them can be traced.
   std::size_t left_out = 0;
 };
 
 struct FunctionChoice {
   std::vector<TraceableFunction> functions;  // sorted by module, name and address; no address occurs twice
   std::vector<std::string> not_found;        // patterns that match no traceable function
-  std::vector<Namesakes> namesakes;  // names that several functions have, if some of these functions were excluded
+  std::vector<Namesakes> namesakes;          // names for which some functions were excluded
 };
 
 // Selects functions by patterns. A pattern is "name" (in the kernel and in all modules), "name [module]" or

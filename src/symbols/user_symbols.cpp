@@ -66,8 +66,7 @@ std::string why_nothing_is_fetched() {
   return {};
 }
 
-// Returns the path of the file that debuginfod-find fetched, or that it found in its cache. Empty if there is no such
-// file.
+// Returns the path of the debug info that debuginfod-find fetched or found in its cache. Empty if there is none.
 std::string fetched_file(const std::string& build_id) {
   if (!is_build_id(build_id)) return {};
   const std::string output = output_of({"debuginfod-find", "debuginfo", build_id.c_str()}).value_or("");
@@ -142,8 +141,8 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
   std::ranges::stable_sort(image.made, {}, &Made::start);
 }
 
-// Returns the map that a program wrote for its generated code. Empty if the program wrote no map, or if the map may be
-// of another program.
+// Returns the text of the perf-PID.map that a program wrote for its generated code. Empty if there is no such file, or
+// if it may be of another program.
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
     const FileDescriptor file = open_code(path, options_.symfs);
@@ -164,7 +163,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
                      object.path + ": a program generated this code, but no names of its functions were found"});
     return;
   }
-  // This code is not from a file, because the name of its object is in brackets or is not a path.
+  // Code is not from a file if the name of its object is in brackets or is not a path.
   if (!object.path.starts_with('/') || object.path.starts_with("//") || !image.made.empty()) return;
   if (has_no_file(object.path) && object.build_id.empty()) {
     findings_.add({Imperfection::no_user_symbols, printable(object.path) + ": this code has no file"});
@@ -177,7 +176,7 @@ void UserSymbols::open(const CodeObject& object, Image& image) {
   std::string why = "not found";
   image.file = try_open(object, object.path, !options_.symfs.empty(), why);
   if (!image.file || !image.file->has_symtab()) {
-    CodeObject built = object;  // if the trace has no build ID, the build ID of the file below --symfs is used
+    CodeObject built = object;  // if the trace has no build ID, use that of the file below --symfs
     if (built.build_id.empty() && image.file) built.build_id = image.file->build_id();
     image.debug = find_debug_file(built, why);
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the names of functions in the code of user programs. There are four sources. The first is the files that the
-// trace names, if their build IDs match. The second is separate debug info of these files. The third is symbols in the
-// trace, of the vDSO and of generated code. The fourth is the files perf-PID.map, in which programs name the code that
-// they generate.
+// Finds the names of functions in the code of user programs. The names are from the files that the trace names, if
+// their build IDs match, or from separate debug info of these files. The trace itself has symbols of the vDSO and of
+// generated code. Names of generated code may also be in files perf-PID.map, which programs write.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ namespace kmt {
 struct UserSymbolOptions {
   // Root directory with the files of the traced machine. If empty, the files of this machine are used.
   std::string symfs;
-  // directories in which debug info is searched for by build ID, before /usr/lib/debug
+  // directories to search for debug info by build ID, before /usr/lib/debug
   std::vector<std::string> debug_dirs;
   bool debuginfod = false;  // true: use debuginfod-find to fetch debug info from the servers in DEBUGINFOD_URLS
   // True if files perf-PID.map in /tmp of this machine belong to the traced programs.
@@ -49,8 +48,8 @@ class UserSymbols {
   };
   struct Image {
     bool opened = false;
-    std::unique_ptr<ElfSymbols> file;   // null if the file was not found or does not match
-    std::unique_ptr<ElfSymbols> debug;  // separate debug info, which is opened if the file has no .symtab
+    std::unique_ptr<ElfSymbols> file;   // null if the file was not found or has another build ID
+    std::unique_ptr<ElfSymbols> debug;  // separate debug info; null unless the file lacks .symtab
     std::vector<Made> made;             // symbols of generated code (CodeObject::symbols), sorted by start
     std::string name;                   // short name
   };
@@ -70,7 +69,7 @@ class UserSymbols {
   std::vector<std::unique_ptr<Image>> images_;    // by object
   std::vector<std::unique_ptr<UserName>> names_;  // by frame
   Findings findings_;
-  std::optional<bool> can_fetch_;  // true if debug info can be fetched; empty until the first attempt
+  std::optional<bool> can_fetch_;  // true if debug info can be fetched; empty before the first attempt
 };
 
 }  // namespace kmt

@@ -68,7 +68,7 @@ std::optional<Member> find_member(const Btf& btf, const btf_type& type, std::str
     const std::string_view own = btf.name(members[i].name_off);
     const btf_type* const inner = btf.strip(member.type).type;
     if (own == name) {
-      // In older BTF, the size of a bit field in bits is only in its integer type.
+      // In older BTF, only the integer type of a bit field has its size in bits.
       if (member.bits == 0 && inner != nullptr && btf_is_int(inner) && btf_int_bits(inner) != 8 * inner->size) {
         member.bits = btf_int_bits(inner);
         member.bit_offset += btf_int_offset(inner);
@@ -157,7 +157,7 @@ class Resolver {
          names.empty() ? "It has no arguments" : fmt::format("Its arguments: {}", fmt::join(names, ", ")));
   }
 
-  // Replaces the current pointer by the value that it points to.
+  // Goes on from the current pointer to the value that it points to.
   void follow(const btf_type& pointer) {
     if (in_memory_) value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
     in_memory_ = true;
@@ -260,8 +260,8 @@ class Resolver {
 
   ResolvedValue string(std::uint32_t most) {
     value_.path.is_string = true;
-    // The first pointer argument of these functions points to user memory. BTF does not show this, because kernels
-    // built with gcc have no type tags.
+    // The first pointer argument of these functions points to user memory. In kernels built with gcc, BTF does not show
+    // this, because there are no type tags.
     if (value_.path.offsets.empty() && takes_user_strings(function_)) value_.path.in_user_memory = true;
     value_.path.size = most;
     value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
@@ -274,8 +274,8 @@ class Resolver {
     value_.path.size = size;
     if (bits_ != 0) {
       const std::uint64_t whole = std::uint64_t{8} * size;
-      // Finds the integer that contains the bit field. BTF counts bits in the order of memory. On big-endian machines,
-      // this order starts with the highest bit.
+      // Find the integer that contains the bit field. BTF counts bits in the order of memory, which starts with the
+      // highest bit on big-endian machines.
       offset_ = bit_offset_ / 8 / size * size;
       const std::uint64_t from = bit_offset_ - 8 * offset_;
       if (from + bits_ > whole) fail(fmt::format("{} is a bit field that lies in two words", here_));
@@ -291,7 +291,7 @@ class Resolver {
   const std::string& function_;
   std::string_view text_;
   std::string_view rest_;
-  std::string here_;  // the part of the path before the current step
+  std::string here_;  // the part of the path that was handled so far, for messages
   ResolvedValue value_;
   std::uint32_t type_ = 0;
   bool in_memory_ = false;

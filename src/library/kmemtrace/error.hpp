@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The only exception that the library throws. It contains the problem, the place in the input, and advice.
+// The only exception that the library throws. It states the problem, its place in the input, and advice for the user.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@
 namespace kmemtrace {
 
 struct ReportOptions {
-  std::vector<std::string> by = {"call-site"};  // keys for nested groups, see group_keys()
+  std::vector<std::string> by = {"call-site"};  // keys to group by, outermost first; group_keys() lists them
   // Key of a column; the groups with the largest values in this column come first.
   std::string sort = "allocated";
   std::string kallsyms = {};  // file with kernel symbols, used if the trace contains none
@@ -33,7 +33,7 @@ struct Totals {
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;
   std::uint64_t peak_bytes = 0;
-  // False: events do not contain the allocated bytes, so freed, live and peak bytes are unknown.
+  // False if events do not contain the allocated bytes, so that freed, live and peak bytes are unknown.
   bool knows_bytes = true;
 };
 
@@ -42,7 +42,7 @@ struct Column {
   std::string_view unit;     // "count", "bytes", "percent", "duration" (ns), "time" (ns), …
   std::string_view meaning;  // one sentence
 };
-// std::monostate: the group has no value in this column.
+// A value of a group. std::monostate if the group has no value in this column.
 using Value = std::variant<std::monostate, std::uint64_t, double, std::string>;
 
 struct Group {
@@ -57,7 +57,7 @@ struct Report {
   std::uint64_t lost_events = 0;
   std::vector<Finding> findings;
   std::vector<Totals> totals;
-  std::vector<Group> groups;  // groups of one allocator are together and sorted by ReportOptions::sort
+  std::vector<Group> groups;  // by allocator, then by ReportOptions::sort
 };
 
 // Returns the valid keys for `by`.

@@ -20,7 +20,7 @@
 
 namespace kmemtrace {
 
-// Later versions may add kinds.
+// The kind of an event. Later versions of the library may add kinds.
 enum class EventKind : std::uint8_t {
   other,
   kmalloc,
@@ -41,8 +41,8 @@ enum class EventKind : std::uint8_t {
   call_exit,
   syscall_enter,
   syscall_exit,
-  bulk_free,  // an object of an array that the kernel frees without a tracepoint
-  rcu_free,   // the kernel frees the object later, perhaps with another event
+  bulk_free,  // the kernel frees an object as part of an array, for which it has no tracepoint
+  rcu_free,   // an object is passed to kfree_rcu(); the kernel frees it later, perhaps with another event
 };
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };
@@ -67,7 +67,7 @@ struct Event {
   std::uint32_t gfp_flags = 0;
   std::int32_t tid = 0;  // thread ID of the running or interrupted task
   std::uint32_t cpu = 0;
-  std::int16_t node = -1;         // requested NUMA node; -1: none
+  std::int16_t node = -1;         // requested NUMA node; -1: no node was requested
   std::int8_t migrate_type = -1;  // migrate type of pages; -1: unknown
   std::uint8_t order = 0;         // an allocation of pages has 2^order pages
   EventKind kind = EventKind::other;
@@ -105,8 +105,8 @@ class KMEMTRACE_API Trace {
   ~Trace();
 
   Machine machine() const;
-  // Reads the next event, in order of time. Returns false at the end. If the trace is damaged, it does not throw;
-  // findings() contains the damage.
+  // Reads the next event, in order of time. Returns false at the end. Damage of the trace does not throw an Error, but
+  // is in findings().
   bool next(Event& event);
   // Returns the problems found so far. The list is complete after the last event.
   std::uint64_t lost_events() const;
@@ -115,7 +115,7 @@ class KMEMTRACE_API Trace {
   // Returns a name such as "__d_alloc+0x29" or "ext4_find_extent+0x3c [ext4]", or the address in hex if no symbol is
   // known.
   std::string symbol(std::uint64_t address) const;
-  // Returns the name that a task had at a time, as far as the trace was read.
+  // Returns the name that a task had at that time. Considers only the part of the trace that was read so far.
   std::string_view task_name(std::int32_t tid, std::uint64_t time_ns) const;
 
  private:
