@@ -21,8 +21,8 @@ class MissedLog {
   // Adds the counts that the kernel returned at some time between asked_ns and answered_ns.
   void note(std::uint64_t asked_ns, std::uint64_t answered_ns, const MissedCounts& counts);
 
-  std::uint64_t total() const { return total_; }  // since begin()
-  MissedCounts by_function() const;               // only functions with missed events
+  std::uint64_t total() const { return total_; }  // number of missed events since begin()
+  MissedCounts by_function() const;               // missed events since begin(), for each function that has any
   // Returns the intervals as text. May join intervals of one function that are near each other.
   std::string text() const { return missed_events_text(intervals_); }
 
@@ -31,7 +31,8 @@ class MissedLog {
   void join_up_to_longest();
 
   std::uint64_t last_ns_ = 0;
-  std::uint64_t longest_ns_ = 20'000'000;  // joined intervals are at most this long
+  // maximum length of joined intervals; doubled when there are too many intervals
+  std::uint64_t longest_ns_ = 20'000'000;
   std::uint64_t total_ = 0;
   MissedCounts last_;
   std::vector<MissedEvents> intervals_;

@@ -12,7 +12,8 @@
 
 namespace kmt {
 
-constexpr std::size_t kMostProbedFunctions = 256;  // limit for kprobe events, which are enabled one at a time
+// maximum number of functions for kprobe events, because these are enabled one at a time
+constexpr std::size_t kMostProbedFunctions = 256;
 
 struct TracedFunction {
   std::string name;
@@ -26,7 +27,7 @@ enum class CallTracer : std::uint8_t { function_graph, kprobe_events };
 
 struct RecordedCalls {
   std::vector<TracedFunction> functions;  // each function has a different address
-  CallTypes types;                        // written to the trace
+  CallTypes types;                        // description of the functions, which is written to the trace
   CallTracer tracer = CallTracer::function_graph;
   // True if another back end can be used; the recorder then throws Error if calls would be missed.
   bool has_other_back_end = false;

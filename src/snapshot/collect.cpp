@@ -56,7 +56,7 @@ constexpr std::string_view kNoAttributes[] = {
 
 struct Reading {
   std::string text;
-  int error = 0;            // an errno value
+  int error = 0;            // errno value if the source could not be read; otherwise 0
   std::string_view cut;     // why the text is incomplete; empty if it is complete
   std::size_t read = 0;     // if the source is a folder: number of files that were read
   std::size_t refused = 0;  // if the source is a folder: number of files without read permission

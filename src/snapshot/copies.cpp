@@ -413,7 +413,7 @@ class ArchiveReader {
   void add_note(const std::string& note) { note_ += (note_.empty() ? "" : "; ") + note; }
 
   Finder& finder_;
-  std::string note_;       // why parts were not read
+  std::string note_;       // the reason why parts of the archive were not read
   unsigned archives_ = 0;  // number of archives in the archive
 };
 

@@ -81,7 +81,7 @@ std::optional<int> month_of(std::string_view name) {
 }  // namespace
 
 std::optional<std::uint64_t> seconds_of(std::string_view text) {
-  constexpr std::uint64_t kMost = 10'000'000'000;  // 300 years
+  constexpr std::uint64_t kMost = 10'000'000'000;  // in seconds, about 300 years
   const auto whole = take_number<std::uint64_t>(text);
   if (!whole || *whole >= kMost || !text.starts_with('.') || text.size() < 2) return std::nullopt;
   text.remove_prefix(1);

@@ -49,7 +49,7 @@ struct OomReport {
   LogNumbers totals;                                          // pages
   std::map<unsigned, LogNumbers> nodes;                       // kB
   std::map<std::pair<unsigned, std::string>, LogZone> zones;  // key: number of the node and name of the zone
-  LogNumbers lines;  // numbers of lines such as "524178 pages RAM"; the key is "pages RAM"
+  LogNumbers lines;  // numbers of lines such as "524178 pages RAM"; in this example, the key is "pages RAM"
   std::optional<std::uint64_t> hugetlb_kb;
   std::vector<std::string> allocations;  // lines after "Memory allocations:", in the format of /proc/allocinfo
   OomKill kill;

@@ -22,9 +22,9 @@ struct Feature {
 };
 
 struct BufferLimits {
-  std::uint64_t default_bytes_per_cpu = 0;  // minimum buffer size in bytes that `record` uses by default
+  std::uint64_t default_bytes_per_cpu = 0;  // minimum buffer size per CPU in bytes that `record` uses by default
   std::uint64_t default_bytes = 0;          // default of `record --max-memory`, in bytes
-  std::uint64_t most_bytes_per_cpu = 0;     // maximum buffer size in bytes that the available memory allows
+  std::uint64_t most_bytes_per_cpu = 0;     // maximum buffer size per CPU in bytes that the available memory allows
   std::uint64_t memory_available = 0;       // MemAvailable in /proc/meminfo, in bytes
   std::uint32_t page_size = 0;              // size of a ring buffer's sub-buffers in bytes; 0: unknown
   unsigned cpus_online = 0;

@@ -29,7 +29,7 @@ struct KernelFilter {
 bool frees_memory(const EventName& event);
 
 struct MissingEvent {
-  std::string pattern;  // "kmem:kmalloc_node"
+  std::string pattern;  // such as "kmem:kmalloc_node"
   std::string reason;
 };
 

@@ -23,7 +23,7 @@ class PathProbes {
   PathProbes(const std::string& tracefs, const TracefsInstance& instance,
              const std::function<std::optional<std::uint64_t>()>& cache_name_offset, KernelDescription& kernel);
 
-  void enable() const;  // starts recording
+  void enable() const;  // starts recording the frees
   // Returns how many calls of each function the kernel missed since the probes were created, in all tasks, in the
   // format of the note `unprobed_functions`. Empty if none was missed. A call is missed if it happens in an interrupt
   // while another probe is running.

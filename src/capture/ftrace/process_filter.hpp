@@ -28,7 +28,7 @@ class ProcessFilter {
  private:
   void follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const;
 
-  std::vector<std::string> paths_;  // set_event_pid, set_ftrace_pid
+  std::vector<std::string> paths_;  // the files to write: set_event_pid, and set_ftrace_pid if calls are selected
   std::string cgroup_;
   std::set<pid_t> in_cgroup_;  // threads found by the last update()
 };

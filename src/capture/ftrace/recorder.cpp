@@ -81,13 +81,13 @@ class FtraceBackend : public RecordBackend {
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
   std::vector<unsigned> cpus_;
-  std::uint64_t buffer_bytes_ = 0;  // per CPU
+  std::uint64_t buffer_bytes_ = 0;  // size of a CPU's buffer in bytes
   std::optional<ProcessFilter> processes_;
   std::optional<CallProbes> probes_;
   std::optional<FunctionGraph> graph_;
   std::optional<PathProbes> path_probes_;
   std::optional<RingReaders> readers_;
-  BufferCounters counters_;  // sum of all CPUs
+  BufferCounters counters_;  // sums of the counters of all CPUs
   double fullest_ = 0;       // filled fraction of the fullest buffer since the start
 };
 

@@ -21,7 +21,8 @@ namespace kmt {
 namespace {
 
 constexpr int kPipeBytes = 1 << 20;
-constexpr std::size_t kSinkPages = 64;  // number of pages that fit into a CPU's own cache
+// maximum number of pages to pass on at once; so many pages fit into a CPU's own cache
+constexpr std::size_t kSinkPages = 64;
 constexpr std::size_t kRoundsOfACpu = 64;
 // A CPU's pages are read at least once per this interval, even if it has few events.
 constexpr int kPollMilliseconds = 100;

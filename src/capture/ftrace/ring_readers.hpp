@@ -38,7 +38,7 @@ class RingReaders {
  private:
   struct Cpu {
     RawCpu raw;
-    FileDescriptor ring;                // per_cpu/cpuN/trace_pipe_raw
+    FileDescriptor ring;                // descriptor of per_cpu/cpuN/trace_pipe_raw
     std::vector<std::uint8_t> partial;  // a page that has been read but not written yet
   };
   struct Reader {
@@ -64,7 +64,7 @@ class RingReaders {
   // Reserved disk space; freed when the disk is full, so that the contents of the pipes can still be written.
   FileDescriptor reserve_;
   std::vector<Cpu> cpus_;
-  std::vector<Reader> readers_;  // one for each thread
+  std::vector<Reader> readers_;  // one reader for each thread
   std::atomic<std::uint64_t> bytes_ = 0;
   ReaderThreads threads_;  // must be the last member, so that the threads end before other members are destroyed
 };

@@ -60,7 +60,7 @@ void find_program(const std::string& name) {
     return;
   }
   const char* const path = std::getenv("PATH");
-  const std::string folders = path != nullptr ? path : "/bin:/usr/bin";  // like execvp(3)
+  const std::string folders = path != nullptr ? path : "/bin:/usr/bin";  // the same default as that of execvp(3)
   for (const std::string_view folder : split(folders, ':'))
     if (::access(fmt::format("{}/{}", folder.empty() ? "." : folder, name).c_str(), X_OK) == 0) return;
   throw cannot_execute(name, ENOENT);
@@ -76,7 +76,7 @@ struct Ends {
 // Signal state of both processes, to be restored before the exec.
 struct Signals {
   sigset_t mask;
-  struct sigaction stop;  // action of SIGTSTP
+  struct sigaction stop;  // original action of SIGTSTP
 };
 
 // Runs in the child, which shares the recorder's memory and must not change it; only its descriptors are separate.

@@ -20,7 +20,7 @@ namespace kmt {
 
 class HeldCommand {
  public:
-  // Throws Error.
+  // Creates the process. Throws Error if the command does not exist or no process can be started.
   explicit HeldCommand(const std::vector<std::string>& arguments);
   HeldCommand(const HeldCommand&) = delete;
   HeldCommand& operator=(const HeldCommand&) = delete;

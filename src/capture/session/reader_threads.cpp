@@ -69,7 +69,7 @@ void ReaderThreads::run(std::size_t index) {
       is_last_round = phase_ == Phase::ending;
       read_(index, is_last_round);
     }
-  } catch (const std::exception& error) {  // may be std::bad_alloc
+  } catch (const std::exception& error) {  // not only Error: memory may be exhausted (std::bad_alloc)
     thread.error = error.what();
     failed_ = true;
   }

@@ -27,7 +27,7 @@ class RecordBackend {
     // true for ftrace, which selects the tasks of a cgroup by their IDs, and records moves between cgroups only for
     // these tasks
     bool selects_cgroups_by_task = false;
-    bool saves_task_names = false;  // the kernel keeps names of tasks that have ended
+    bool saves_task_names = false;  // true: the kernel keeps names of tasks that have ended
   };
 
   virtual ~RecordBackend() = default;
@@ -44,7 +44,7 @@ class RecordBackend {
   virtual void start() = 0;
 
   virtual std::uint64_t now_ticks() const = 0;                   // current time of the trace's clock
-  virtual RecorderMemory memory() const = 0;                     // kernel memory for buffers
+  virtual RecorderMemory memory() const = 0;                     // amount of kernel memory in use for buffers
   virtual bool failed() const = 0;                               // true if writing has failed
   virtual void poll() = 0;                                       // called four times per second
   virtual RecordProgress progress() const = 0;                   // does not set RecordProgress::seconds

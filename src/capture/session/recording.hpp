@@ -64,7 +64,7 @@ struct RecordProgress {
 struct RecorderCost {
   double cpu_seconds = 0;               // CPU time of the recorder, in seconds
   std::uint64_t peak_bytes = 0;         // maximum resident memory of the recorder
-  std::uint64_t ring_buffer_bytes = 0;  // all CPUs
+  std::uint64_t ring_buffer_bytes = 0;  // size of the ring buffers of all CPUs together
   double fullest_buffer = 0;            // the same value as RecordProgress::fullest_buffer
 };
 

@@ -16,7 +16,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kRingBytes = 64 << 10;
-constexpr std::size_t kMostBytes = 8 << 20;  // maximum size of the note
+constexpr std::size_t kMostBytes = 8 << 20;  // maximum size of the note `cgroup_moves` in bytes
 
 // Returns the number that follows `words` in a format such as " pid;\toffset:24;". Empty if the words are missing.
 std::optional<std::size_t> number_after(std::string_view format, std::string_view words) {

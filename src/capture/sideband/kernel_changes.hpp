@@ -50,14 +50,14 @@ class KernelChanges {
   using Modules = std::map<std::string, LoadedModule>;
   struct ModuleChange {
     bool loaded = false;
-    std::uint64_t noticed = 0;  // ticks
+    std::uint64_t noticed = 0;  // time of the trace clock at which the change was noticed, in ticks
     std::uint64_t before = 0;
     std::string name;
     std::string build = {};  // name, build ID and size of the module
     std::string build_id = {};
     LoadedModule module = {};
-    std::uint64_t text = 0;  // start address of its code
-    std::uint64_t init = 0;  // start address that its init code had
+    std::uint64_t text = 0;  // start address of the module's code
+    std::uint64_t init = 0;  // start address that the module's init code had
   };
   // The code symbols of one build of a module. The addresses are from the time of reading.
   struct Build {
@@ -67,7 +67,7 @@ class KernelChanges {
   // The state of reading /proc/kallsyms in steps. During one long read, changes would be noticed too late.
   struct Reading {
     FileDescriptor file;
-    std::uint64_t at = 0;  // bytes read
+    std::uint64_t at = 0;  // number of bytes read so far
   };
 
   static Modules initialised_modules();
@@ -89,7 +89,7 @@ class KernelChanges {
   std::uint64_t cpus_looked_at_ = 0;     // start of the last check for changes of CPUs, in ticks
   std::uint64_t modules_looked_at_ = 0;  // start of the last check for changes of modules, in ticks
   Modules modules_;
-  std::map<std::string, Build> builds_;  // by ModuleChange::build
+  std::map<std::string, Build> builds_;  // key: ModuleChange::build
   std::vector<ModuleChange> changes_;
   std::vector<std::size_t> wanted_;  // indices in changes_ of modules whose symbols are not read yet
   std::optional<Reading> reading_;

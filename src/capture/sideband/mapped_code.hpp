@@ -36,7 +36,7 @@ class MappedCode {
     std::size_t path_hash;
     bool operator==(const Mapping&) const = default;
   };
-  using Mappings = std::map<std::uint64_t, Mapping>;  // by start
+  using Mappings = std::map<std::uint64_t, Mapping>;  // key: start address
   struct Space {
     std::uint64_t changed_ns = 0;
     std::uint64_t began_ns = 0;

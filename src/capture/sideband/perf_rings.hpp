@@ -55,9 +55,9 @@ class PerfRings {
   perf_event_attr attributes_;
   std::string clock_;
   std::size_t ring_bytes_;
-  std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // by CPU
-  std::map<unsigned, std::string> failed_;                 // why these CPUs have no ring now
-  std::map<unsigned, std::string> gaps_;                   // why these CPUs had no ring for some time
+  std::map<unsigned, std::unique_ptr<PerfEvents>> rings_;  // key: number of the CPU
+  std::map<unsigned, std::string> failed_;                 // key: CPU that has no ring now; value: the reason
+  std::map<unsigned, std::string> gaps_;                   // key: CPU that had no ring for some time; value: the reason
   // number of records that were lost in closed rings or were too short
   std::uint64_t lost_ = 0;
 };

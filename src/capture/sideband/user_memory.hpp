@@ -94,7 +94,7 @@ class UserMemoryWatch {
   BuildIdReader build_id_reader_;
   Vdsos vdsos_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> objects_;  // index of the object by path and build ID
-  std::unordered_map<std::int32_t, uid_t> users_;                         // users of processes
+  std::unordered_map<std::int32_t, uid_t> users_;                         // key: process ID; value: user of the process
   std::map<std::string, uid_t> makers_;                                   // user who generated the code, by path
   // Build ID by device, inode and path; std::nullopt if the file's device did not answer.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, std::optional<std::string>> build_ids_;

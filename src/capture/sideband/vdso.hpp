@@ -14,7 +14,7 @@ inline constexpr std::string_view kVdso = "[vdso]";
 
 struct Vdso {
   std::string build_id;  // in hex
-  std::string symbols;   // CodeObject::symbols
+  std::string symbols;   // the symbols in the format of CodeObject::symbols
 };
 
 // Parses the image in memory, which is a whole ELF file. The members are empty if the image is not an ELF file.

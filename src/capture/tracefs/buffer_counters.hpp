@@ -16,7 +16,7 @@ struct BufferCounters {
   std::uint64_t lost = 0;       // number of events overwritten, dropped, or refused because of nesting
   std::uint64_t now_ticks = 0;  // time of the instance's clock; clocks in nanoseconds are rounded to microseconds
 
-  BufferCounters& operator+=(const BufferCounters& other);  // except times
+  BufferCounters& operator+=(const BufferCounters& other);  // adds all members except now_ticks
 };
 
 BufferCounters parse_buffer_counters(const std::string& statistics);

@@ -16,7 +16,7 @@ struct GraphOptions {
   bool arguments = false;
   bool return_values = false;
   bool texts = false;        // true: the JSON document also has arguments and results as text
-  std::string filters;       // names of the options that select calls; empty: none
+  std::string filters;       // names of the options that select calls; empty: no calls are filtered out
   bool sums_beyond = false;  // true: the sums of functions include calls that the filters exclude
 };
 

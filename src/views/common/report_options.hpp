@@ -15,7 +15,7 @@ struct ReportOptions {
   std::size_t limit = 20;                        // maximum number of groups per table; 0: all
   bool over_time = false;    // true: plot the live bytes of each group over time, if the report has this data
   bool filtered = false;     // true: filters select only a part of the trace
-  bool table_first = false;  // true: the user asked for a table, so it precedes the totals
+  bool table_first = false;  // true: the user asked for a table, so the table precedes the totals
   bool is_brief = false;     // true: show at most 60 lines, with the totals and the largest groups
 };
 

@@ -33,7 +33,7 @@ struct ProfileFrame {
   std::string function;  // function name without an offset; all strings in this structure are printable
   std::string file;      // empty: unknown
   std::uint32_t line = 0;
-  std::uint64_t address = 0;  // 0: none
+  std::uint64_t address = 0;  // 0: the frame has no address
   bool of_user = false;       // true: a function of a program, and `function` also names the program or library
   std::string object = {};    // path of the program or library
   std::string build_id = {};  // build ID of `object`, in hex; empty: unknown
