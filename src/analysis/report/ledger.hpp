@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps the accounts of a report: how much each group allocated, freed and still has live, and its anomalies.
+// Keeps the accounts of a report. For each group: how much memory it allocated, freed and still has live, and its
+// anomalies.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@
 
 namespace kmt {
 
-// The sums of one group. All sums of a report are computed from these.
+// The sums of one group. All sums in a report are computed from these.
 struct Account : AllocationSums {
   std::uint64_t peak_bytes = 0;
   std::uint64_t peak_ns = 0;
@@ -30,7 +31,7 @@ struct Account : AllocationSums {
   Lifetimes lifetimes;
 };
 
-// Identifies an anomaly by the call sites of its two events, the cache and the kind.
+// The properties by which anomalies are counted together: the call sites of the two events, the cache and the kind.
 struct AnomalyKey {
   std::uint32_t first_site;   // CallSiteId; 0: none
   std::uint32_t second_site;  // CallSiteId; 0: none
@@ -53,9 +54,9 @@ struct LedgerOptions {
   bool by_freer = false;
   bool history = false;
   bool traffic = false;
-  // An allocation reported by two events counts twice; must not be set together with `traffic`.
+  // True: an allocation reported by two events counts twice. Must not be set together with `traffic`.
   bool count_duplicates = false;
-  CpuPageLists cpu_page_lists;  // used by the history
+  CpuPageLists cpu_page_lists;  // only needed for histories
 };
 
 class Ledger {
@@ -65,7 +66,7 @@ class Ledger {
     if (options_.traffic) traffic_.emplace();
   }
   void add(const MatchedBatch& batch);
-  // Sets the end of the recording.
+  // Sets the end time of the recording.
   void end(std::uint64_t time_ns) {
     if (history_) history_->end(time_ns);
   }
@@ -83,7 +84,8 @@ class Ledger {
   const EventSpan& whole_span() const { return whole_span_; }        // all events of the trace
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
-  // Identifies freed allocations of a group by the values of the keys that are only known when an allocation is freed.
+  // Freed allocations of a group are counted by the values of those keys that are only known at the free. This key
+  // contains these values.
   struct FreedKey {
     std::uint32_t group;
     std::uint32_t freer;  // Grouping::freer_of(); 0 unless LedgerOptions::by_freer is set
@@ -112,7 +114,7 @@ class Ledger {
     std::uint64_t bytes;
     std::uint32_t origin;
     std::uint16_t began_cpu;
-    bool whole;               // nothing of the allocation remains live
+    bool whole;               // true: nothing of the allocation remains live
     std::uint32_t freer = 0;  // a number like FreedKey::freer
   };
 

@@ -25,7 +25,7 @@ const Column<GroupRow>& shown_amount(const GroupTable& table, const Column<Group
   return has_values ? amount : *find_group_column("hits");
 }
 
-// Returns the text by which values are combined: values with equal texts share a row or a column.
+// Returns the text of a value. Values with equal texts share a row or a column.
 std::string text_of(std::span<const KeyValue> keys) {
   std::string text;
   for (const KeyValue& key : keys) text += plain_text(key) + '\n';

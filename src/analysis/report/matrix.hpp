@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// Returns a matrix for each table of the report. The report needs at least two keys. Tables without values in the
-// column `amount` show the number of allocations.
+// Returns a matrix for each table of the report. The report needs at least two keys. If a table has no values in the
+// column `amount`, its matrix shows the number of allocations.
 std::vector<Matrix> matrices_of(const ReportResult& report, const Column<GroupRow>& amount);
 
 }  // namespace kmt

@@ -18,7 +18,7 @@ bool is_reclaimable(const Origin& origin, const MostLiveSources& from) {
   return is_shrinkable(from.info.tables.cache_names[origin.cache], std::string(function_of(site)));
 }
 
-// Returns the live memory without reclaimable memory and without that of tracing tools.
+// Returns the live memory, excluding reclaimable memory and memory of tracing tools.
 std::vector<LiveCount> memory_to_name(const MostLiveSources& from) {
   std::vector<LiveCount> live = from.live;
   for (std::size_t number = 1; number < live.size(); ++number) {

@@ -23,8 +23,8 @@ struct MostLiveSources {
   const SymbolNames& symbols;
 };
 
-// Returns the group with most live memory, without its name, and stores its number in `group`. Empty if no such memory
-// is live. Call this after the last event.
+// Returns the group with most live memory that the kernel cannot reclaim. Stores its number in `group`, but does not
+// set its name. Empty if no such memory is live. Call this function after the last event.
 std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t& group);
 
 }  // namespace kmt

@@ -22,7 +22,7 @@ CountByThird by_third(const TimeSeries& series, const TimeBuckets& clock) {
   return counts;
 }
 
-// Words in function names that describe an action, not an object.
+// Words in function names that describe an action, such as "alloc", not an object.
 const std::set<std::string_view> kVerbs = {"alloc", "free", "create", "destroy", "release", "init", "new",   "get",
                                            "put",   "do",   "sys",    "info",    "data",    "open", "close", "kmem",
                                            "cache", "work", "rcu",    "call",    "func",    "fn",   "object"};

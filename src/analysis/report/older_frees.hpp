@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts frees of objects from before the trace. If as many of them are freed as objects of the same kind are
-// allocated, the kind has long-lived objects, and their number need not grow.
+// Counts frees of objects from before the trace, by kind. If they are freed as fast as objects of the same kind are
+// allocated, the objects of this kind live long, and their number need not grow.
 #pragma once
 
 #include <array>
@@ -37,14 +37,14 @@ class OlderFrees {
 };
 
 // True if, in each third, the frees of older objects are at least half as many as the allocations that are still live.
-// The allocations may also be compared in reverse order of the thirds: in a steady state they are the mirror image of
-// the frees.
+// The thirds of the allocations may also be compared in reverse order: in a steady state, the counts of allocations are
+// the mirror image of those of frees.
 bool keeps_pace(const CountByThird& older_frees, const CountByThird& births);
 
-// True if the two counts are very similar in each third, in either order. Then the similarity is hardly chance.
+// True if the two counts are very similar in each third, in either order. Such a similarity is hardly chance.
 bool have_same_pace(const CountByThird& births, const CountByThird& older_frees);
 
-// True if both function names name the same object, such as "pipe_info" in alloc_pipe_info() and free_pipe_info().
+// True if both function names contain the same object, such as "pipe_info" in alloc_pipe_info() and free_pipe_info().
 bool name_same_thing(const std::string& allocating, const std::string& freeing);
 
 }  // namespace kmt

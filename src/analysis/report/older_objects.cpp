@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-// Tolerance in nanoseconds: sample times are slightly coarser than event times.
+// Tolerance in nanoseconds for comparing times: times of samples are slightly coarser than times of events.
 constexpr std::uint64_t kSampleClockNs = 1'000'000;
 
 struct Lived {
@@ -41,7 +41,7 @@ void add_alloc_traces(std::string_view text, LivedByCache& lived) {
   }
 }
 
-// True if a file in the sample was cut off. Its text is then not used, because the last call sites are missing.
+// True if a file in the sample was cut off. The file is then not used, because its last call sites are missing.
 bool is_cut(const StateSample& sample, std::string_view name) {
   const auto lines = split(text_of(sample, "missing"), '\n');
   return std::ranges::any_of(lines, [name](std::string_view line) { return line.substr(0, line.find('\t')) == name; });
@@ -91,8 +91,8 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
   return result;
 }
 
-// Adds the findings about objects from before the trace. Large kmalloc objects belong to no cache, so their number at
-// the start is unknown.
+// Adds the findings about objects from before the trace. Large kmalloc objects belong to no cache, so the number of
+// such objects at the start is unknown.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
   for (const OlderObjects& row : older.caches)
     if (!row.cache.empty() && row.lived && row.frees > *row.lived)

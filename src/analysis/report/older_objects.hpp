@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counts the slab objects that are older than a trace. Their number is in the first sample of slabinfo, if this sample
-// was taken before the first event.
+// was taken before the trace's first event.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace kmt {
 OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::uint64_t>& frees,
                                   std::uint64_t first_ns);
 
-// Adds a finding for each cache in which more objects from before the trace were freed than existed at its start.
+// Adds a finding for each cache if the trace frees more of its older objects than existed at the start.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings);
 
 }  // namespace kmt

@@ -24,10 +24,11 @@ namespace {
 constexpr unsigned kMostSevereOrder = 3;  // order (2^order pages): PAGE_ALLOC_COSTLY_ORDER, which the kernel's script
                                           // uses as limit too
 
-constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};  // origin of live pages whose allocation the filter excludes
+// Origin of live pages if the filter excludes their allocation.
+constexpr std::uint32_t kNotSelected = ~std::uint32_t{0};
 
-// The task or interrupt that an event belongs to: a thread ID, or for an interrupt a number below all thread IDs.
-// interrupt_name() checks the same context bits.
+// The task or interrupt that an event belongs to. A task is its thread ID; an interrupt is a number below all thread
+// IDs. interrupt_name() checks the same context bits.
 using Doer = std::int64_t;
 constexpr Doer kInterrupts = std::int64_t{-1} << 40;
 
@@ -50,7 +51,8 @@ std::optional<unsigned> pageblock_order_of_arch(const TraceInfo& info) {
   return std::nullopt;
 }
 
-// The order that is assumed if it is unknown. i386 without PAE has order 10; on powerpc the order depends on the MMU.
+// The pageblock order that is assumed if the trace does not show it. i386 without PAE has order 10; on powerpc the
+// order depends on the MMU.
 constexpr unsigned kMostCommonPageblockOrder = 9;
 
 std::optional<unsigned> nodes_with_cpus(const TraceInfo& info) {
@@ -83,7 +85,7 @@ struct PagesAnalysis::State {
     std::string name;
     std::uint32_t part = 0;
   };
-  // Allocations of one part with equal order and migrate type.
+  // Allocations with equal part, order and migrate type.
   struct Group {
     std::uint32_t part = 0;
     std::uint8_t order = 0;
@@ -97,7 +99,7 @@ struct PagesAnalysis::State {
     std::uint64_t first_ns = 0;
     std::uint64_t last_ns = 0;
   };
-  // Part, order, GFP flags, migrate type.
+  // part (see above), order, GFP flags, migrate type
   using FailureKey = std::tuple<std::uint32_t, std::uint8_t, std::uint32_t, std::int8_t>;
 
   State(const TraceInfo& trace_info, const TraceTasks& trace_tasks, const SymbolNames& symbols, ReportFilter wanted)

@@ -29,8 +29,8 @@ class PagesAnalysis {
   PagesAnalysis(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols, ReportFilter filter);
   ~PagesAnalysis();
   void add(const EventBatch& batch);
-  // Returns the result. Call this after the source has ended. If reading was interrupted, the result covers the part
-  // that was read.
+  // Returns the result. Call this function after the source has ended. If reading was interrupted, the result covers
+  // only the events that were read.
   PagesResult finish(bool complete = true);
 
  private:

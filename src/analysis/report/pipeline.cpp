@@ -42,7 +42,7 @@ void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses,
   std::size_t next = 0;
   tbb::filter<void, Batches*> stages =
       tbb::make_filter<void, Batches*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batches* {
-        // The last stage handles batches in order too. So the last stage has finished the batch that used this place
+        // The last stage also handles batches in order. It has therefore finished the batch that used this place
         // before.
         Batches& batches = places[next++ % kBatches];
         if (!read(source, batches)) {

@@ -120,7 +120,7 @@ std::vector<std::string> ReplacedObjects::frames_of(const Origin& origin) const 
     if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&value))
       std::ranges::for_each(relevant_frames(*stack), add);
   if (frames.empty()) frames.push_back(name_of_site(origin.call_site, from_.info, from_.symbols));
-  // If the report is not grouped by stack, the use of the pages still shows the call.
+  // If the report is not grouped by stack, the call is only known from the use of the pages.
   if (origin.page_use == PageUse::task_stack) frames.emplace_back("copy_process");
   return frames;
 }
@@ -137,7 +137,7 @@ ReplacedObjects::Calls ReplacedObjects::calls_of(const Origin& origin) const {
     add(frame);
     add(function_of(frame));
   }
-  // A function that calls itself, or a frame without an offset, is the same call again.
+  // Remove duplicates: a function that calls itself, or a frame without an offset, adds the same call twice.
   std::ranges::sort(calls.companions);
   calls.companions.erase(std::unique(calls.companions.begin(), calls.companions.end()), calls.companions.end());
   return calls;

@@ -31,7 +31,7 @@ class ReplacedObjects {
 
   // Returns the CacheId of an origin's objects; 0 if unknown.
   std::uint32_t cache_of(std::uint32_t number) const;
-  // True if objects of this origin replace older objects of their kind.
+  // True if objects of this origin replace older objects of their kind, so that their number need not grow.
   bool replace_older(std::uint32_t number);
   // True if objects of this origin are allocated together with objects that replace older ones, and if there are at
   // most as many objects of this origin.
@@ -44,9 +44,9 @@ class ReplacedObjects {
     CountByThird live{};
     Births& operator+=(const Births& other);
   };
-  // The calls that led to an allocation, as far as the grouping keys or the call site show them.
+  // The calls that led to an allocation, as far as the grouping keys or the call site show these calls.
   struct Calls {
-    std::string place;                      // innermost function and offset, after the name of the allocator
+    std::string place;                      // name of the allocator, then innermost function and offset
     std::vector<std::uint32_t> companions;  // indexes into `companions_` for these calls, without duplicates
   };
   // Objects of one cache that replace older ones and that one call allocates. The call is identified by its function,
@@ -54,7 +54,7 @@ class ReplacedObjects {
   // because functions that end with a call of another function leave no frame.
   struct Companion {
     Births births;
-    std::map<std::string, Births> others;  // objects without a cache that the call allocates, by place
+    std::map<std::string, Births> others;  // by place: objects without a cache that the call allocates
   };
 
   void find_caches_of_sites();

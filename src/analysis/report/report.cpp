@@ -54,7 +54,7 @@ LifetimeRange lifetime_range(unsigned octave) {
   return {octave == 0 ? 0 : std::uint64_t{1} << octave, octave == 63 ? ~std::uint64_t{0} : std::uint64_t{2} << octave};
 }
 
-// False if every allocation of this group was a duplicate event that counts in another group.
+// False if all allocations of this group were duplicate events, which count in another group.
 bool happened(const Account& account) { return account.allocations + account.failed_allocations > 0; }
 
 // True if a group has enough allocations for a trend and still has live memory.
@@ -67,8 +67,8 @@ bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> key
   return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
 }
 
-// Returns the number of allocations and frees of slab objects, percpu memory and vmap areas; only these have anomalies
-// that can be explained.
+// Returns the number of allocations and frees of slab objects, percpu memory and vmap areas. Known causes only explain
+// anomalies of these.
 std::uint64_t allocations_and_frees(const ReportResult& result) {
   std::uint64_t events = 0;
   for (const Allocator allocator : {Allocator::slab, Allocator::percpu, Allocator::vmap}) {
@@ -159,9 +159,10 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   KnownCauses causes;
-  std::vector<LiveCount> live;             // live memory without pages, by number of the origin
-  std::vector<LiveCount> older_than_loss;  // by number of the origin: live memory whose free may be lost
-  std::vector<LiveCount> maybe_freed;      // by group
+  std::vector<LiveCount> live;  // by number of the origin: live memory, without pages
+  // By number of the origin: live memory whose free may be among the lost events.
+  std::vector<LiveCount> older_than_loss;
+  std::vector<LiveCount> maybe_freed;  // by group
   LivePages live_pages;
   int movable;  // the migrate type Movable
   bool names_most_live;
@@ -248,8 +249,8 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   add_freed_rows(group, keys, rows);
 }
 
-// Adds the rows of a group that differ in keys which are only known when an allocation is freed. One more row contains
-// the allocations that were not freed.
+// Adds the rows of a group that differ in keys which are only known at the free. Adds one more row for the allocations
+// that were not freed.
 void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys,
                                            std::vector<GroupRow>& rows) const {
   const auto lifetime = std::ranges::find(grouping.by(), GroupKey::lifetime);
@@ -277,7 +278,7 @@ void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vecto
   for (std::size_t row = before; row < rows.size(); ++row) {
     rows[row].peak_bytes.reset();
     rows[row].knows_freed = knows_freed;
-    // The row has no allocations of its own: the first pages of these allocations were freed by another task.
+    // The row has no allocations, only freed pages: another task freed the first page of each of these allocations.
     if (rows[row].allocations == 0) rows[row].first_ns = rows[row].last_ns = std::nullopt;
   }
 }
@@ -371,7 +372,8 @@ void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t b
     live_pages.user += bytes;
 }
 
-// Adds up the live memory that may be freed: the kernel frees it without an event, or the event may be lost.
+// Adds up the live memory that may already be freed. Either the kernel frees it without an event, or the event may be
+// lost.
 void ReportAnalysis::State::find_maybe_freed() {
   for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair)
     if (const AnomalyKey& key = ledger.anomaly_key(pair);
@@ -465,7 +467,8 @@ std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t
 // Adds a finding for each allocator whose frees were not recorded. kfree() also frees objects of caches, but
 // kmem_cache_free() does not free kmalloc objects.
 void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
-  constexpr std::uint64_t kEnough = 100;  // with this many allocations, at least one free is expected
+  // With at least this number of allocations, a trace should contain a free.
+  constexpr std::uint64_t kEnough = 100;
   std::array<std::uint64_t, 256> of_kind{};
   for (std::size_t type = 0; type < seen.of_type.size(); ++type)
     of_kind[static_cast<std::size_t>(info.tables.event_types[type].kind)] += seen.of_type[type];
@@ -483,8 +486,8 @@ void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportRe
 // Adds a finding for each key for which this kind of recording has no data.
 void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
   const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
-  // perf record -g records kernel and user stacks. If no stack has a user part, no program requested memory, and
-  // nothing is missing.
+  // perf record -g records kernel and user stacks together. If no stack has a user part, no program requested memory,
+  // and nothing is missing.
   const bool took_both = info.format.starts_with("perf.data") && info.tables.stacks.kernel_stacks() > 0;
   if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.code.user.frames.empty() && !took_both)
     result.findings.add({Imperfection::no_user_stacks});

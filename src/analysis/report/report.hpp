@@ -20,28 +20,29 @@ struct ReportRequest {
   ReportFilter filter;
   std::vector<GroupKey> by = {GroupKey::call_site};
   FindCaller find_caller;  // for GroupKey::caller
-  // Names and thread groups of all tasks, from an earlier pass over the trace. If null, the names read so far are used.
+  // Names and thread groups of all tasks, from an earlier pass over the trace. If null, only the names that were read
+  // so far are known.
   const TraceTasks* tasks = nullptr;
-  // Allocations by interrupts count for the interrupted task, as in perf.
+  // True: allocations by interrupts count for the interrupted task, as in perf.
   bool with_interrupted = false;
-  // An allocation reported by two events counts twice; must not be set together with `traffic`.
+  // True: an allocation reported by two events counts twice. Must not be set together with `traffic`.
   bool count_duplicates = false;
-  // For GroupKey::process: memory of child processes counts for their oldest ancestor, see Grouping.
+  // For GroupKey::process. True: memory of child processes counts for their oldest ancestor (see Grouping).
   bool tree = false;
-  // Fill ReportResult::histories; not possible with keys that are only known when an allocation is freed.
+  // True: fill ReportResult::histories. Not possible with keys that are only known when an allocation is freed.
   bool history = false;
-  // Fill ReportResult::traffic; not possible with keys that are only known when an allocation is freed.
+  // True: fill ReportResult::traffic. Not possible with keys that are only known when an allocation is freed.
   bool traffic = false;
-  // If there are too many groups for a history of each: choose groups that are live and may grow, instead of the groups
-  // with the highest peaks.
+  // The choice of groups with a history if there are too many groups. True: groups that are live and may grow. False:
+  // the groups with the highest peaks.
   bool history_of_live = false;
-  // With `history`: treat reclaimable memory like other memory, without Doubt::reclaimable.
+  // Only with `history`. True: treat reclaimable memory like other memory, without Doubt::reclaimable.
   bool judges_reclaimable = false;
-  // With `history`: if the end of the file is missing, stop where the events of the first CPU end. Until then, nothing
-  // is missing. No effect if `filter` has an end.
+  // Only with `history`. True: if the end of the file is missing, stop at the first time at which the events of a CPU
+  // end. Until then, nothing is missing. No effect if `filter` has an end.
   bool until_cut = false;
-  bool holders = false;  // with `history`: fill GroupHistory::holders
-  // Fill ReportResult::most_live; not possible with keys that are only known when an allocation is freed.
+  bool holders = false;  // only with `history`; true: fill GroupHistory::holders
+  // True: fill ReportResult::most_live. Not possible with keys that are only known when an allocation is freed.
   bool most_live = false;
   bool live_pages = false;  // fill ReportResult::live_pages
 };
@@ -63,8 +64,8 @@ class ReportAnalysis {
 
   // Runs all stages one after the other.
   void add(const EventBatch& batch);
-  // Returns the report. Call this after the source has ended. `complete` is false if reading was interrupted; the
-  // result then covers only the part that was read.
+  // Returns the report. Call this function after the source has ended. `complete` is false if reading was interrupted.
+  // The report then covers only the events that were read.
   ReportResult finish(bool complete = true);
 
  private:
@@ -72,8 +73,8 @@ class ReportAnalysis {
   std::unique_ptr<State> state_;
 };
 
-// True if the trace has to be read twice. needs_cache_names(): the first pass learns the names of slab caches from
-// frees. needs_task_names(): it learns former names of tasks from rename events.
+// True if the trace has to be read twice. If needs_cache_names() is true, the first pass learns the names of slab
+// caches from frees. If needs_task_names() is true, it learns former names of tasks from rename events.
 bool needs_cache_names(const ReportRequest& request);
 bool needs_task_names(const ReportRequest& request, const TraceInfo& info);
 

@@ -81,13 +81,13 @@ std::int64_t live_at(const std::vector<TimeSeriesPoint>& points, const TimeAxis&
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// Describes which events of the trace are compared with a line of meminfo.
+// The events of the trace that are compared with a line of meminfo.
 struct Comparison {
   std::string_view name;
   Allocator allocator;
   // True: compare pages allocated minus pages freed, including frees of memory from before the trace.
   bool frames;
-  bool falls;  // allocations make the value of this line smaller
+  bool falls;  // true: allocations decrease the value of this line, such as free memory
   std::string_view of_what;
 };
 constexpr std::string_view kSlabObjects =
@@ -110,7 +110,8 @@ constexpr std::string_view kZoneFrames =
     "changes on each CPU to its counter only later";
 
 Points without(Points points, const Points& part) {
-  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)  // unsigned, because sums are modulo 2^64
+  // Unsigned, because sums are computed modulo 2^64.
+  for (std::size_t i = 0; i < points.size() && i < part.size(); ++i)
     points[i].live_bytes = static_cast<std::int64_t>(static_cast<std::uint64_t>(points[i].live_bytes) -
                                                      static_cast<std::uint64_t>(part[i].live_bytes));
   return points;

@@ -8,7 +8,8 @@ namespace kmt {
 
 namespace {
 
-// Maximum number of entries, about 150 MiB. If there are more groups, each group keeps one entry.
+// Maximum number of entries, which need about 150 MiB. If there are more groups than this number, each group has one
+// entry.
 constexpr std::size_t kMostOfGroups = 2'000'000;
 constexpr std::size_t kMostOfOthers = 100'000;
 

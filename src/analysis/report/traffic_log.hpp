@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts events by group and time for the ledger, so that they can be summed up for any interval.
+// Counts allocations and frees by group and time. The counts can be summed up for any interval.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class TrafficLog {
   // Advances to an event. Call this for each event before the functions below.
   void see(const Event& event);
   void began(const Origin& origin);
-  // Counts a live object whose address was allocated again without a free. took_back() follows if the second event is a
-  // duplicate of the first.
+  // Counts a live object whose address was allocated again without a free. If the second event is a duplicate of the
+  // first, the caller calls took_back() afterwards.
   void replaced(const Origin& origin, std::uint64_t bytes, bool whole);
   void took_back(const Origin& origin);
   // Counts a free. `whole` is true if nothing of the allocation remains after this event.

@@ -17,7 +17,7 @@ bool is_zero(const TrafficCounts& counts) {
 bool by_bucket(const Traffic& a, const Traffic& b) { return std::tie(a.bucket, a.id) < std::tie(b.bucket, b.id); }
 bool by_id(const Traffic& a, const Traffic& b) { return std::tie(a.id, a.bucket) < std::tie(b.id, b.bucket); }
 
-// Merges adjacent entries if they have the same ID and bucket.
+// Merges adjacent entries that have the same ID and bucket.
 void merge(std::vector<Traffic>& entries) {
   std::size_t kept = 0;
   for (const Traffic& entry : entries) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sums by ID and time bucket in bounded memory: if there are too many entries, buckets become twice as wide. Events are
-// added in order of time. An event that is earlier than the current bucket counts for the current bucket.
+// Sums by ID and time bucket, in bounded memory. If there are too many entries, the buckets become twice as wide.
+// Events are added in order of time. An event that is earlier than the current bucket counts in the current bucket.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace kmt {
 
 class BucketedSums {
  public:
-  // Keeps at most `most_entries` entries. If there are more IDs, keeps one entry for each ID.
+  // Keeps at most `most_entries` entries. If there are more IDs than that, keeps one entry for each ID.
   BucketedSums(std::uint64_t start_ns, std::size_t most_entries) : clock_(start_ns), most_entries_(most_entries) {}
 
   // Returns the counts of this ID and time, so that the caller can add to them. The reference is valid until the next

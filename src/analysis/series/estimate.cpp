@@ -8,10 +8,11 @@ namespace kmt {
 
 namespace {
 
-constexpr double kNormalQuantile = 1.959963984540054;  // 97.5 % quantile of the normal distribution
+// 97.5 % quantile of the normal distribution, for 95 % intervals.
+constexpr double kNormalQuantile = 1.959963984540054;
 
 // Returns a quantile of the chi-squared distribution. The approximation uses the cube of a normal quantile (Wilson &
-// Hilferty 1931). The error is below 1 % for two or more samples. With fewer samples the interval becomes too wide.
+// Hilferty 1931). Its error is below 1 % for two or more samples. With fewer samples, the interval becomes too wide.
 double chi_squared_quantile(double degrees, double normal) {
   const double spread = 2 / (9 * degrees);
   const double root = 1 - spread + normal * std::sqrt(spread);

@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Returns the probability that an allocation of this size is sampled. The sampling is a Poisson process over the
-// allocated bytes, with `mean_bytes` between two samples on average.
+// Returns the probability that an allocation of this size is sampled. Sampling is a Poisson process over the allocated
+// bytes; `mean_bytes` is the mean distance between two samples.
 double probability_of(std::uint64_t bytes, std::uint64_t mean_bytes);
 
 class Estimator {
@@ -34,13 +34,13 @@ class Estimator {
   // "Confidence intervals for directly standardized rates"). Unlike a normal interval, it is also valid for a handful
   // of samples. `unseen` is the weight of a sample of a kind that was not sampled yet; 0 if there is only one kind.
   Estimate estimate(double unseen = 0) const;
-  // Returns the largest uncertain weight of a sample so far: the estimate for the sample minus the amount that is
-  // certain.
+  // Returns the largest uncertain weight of all samples so far. The uncertain weight is the estimate for a sample minus
+  // the amount that is certain.
   double largest() const { return largest_; }
 
  private:
   double sum_ = 0;
-  double variance_ = 0;  // Σ amount² (1 - p) / p², unbiased
+  double variance_ = 0;  // unbiased estimate of the variance: Σ amount² (1 - p) / p²
   double largest_ = 0;
 };
 

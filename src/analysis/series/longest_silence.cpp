@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t kMostTasks = 1 << 20;
 constexpr std::int32_t kNobody = std::numeric_limits<std::int32_t>::min();
-constexpr std::uint64_t kTimes = 20;  // a silence counts if it is this many times as long as the second-longest
+// Minimum ratio of the longest to the second-longest silence; otherwise the longest does not count.
+constexpr std::uint64_t kTimes = 20;
 
 }  // namespace
 
@@ -42,7 +43,7 @@ void LongestSilence::add(const Event& event) {
 }
 
 std::optional<LongestSilence::Silence> LongestSilence::out_of_proportion(std::uint64_t least_ns) {
-  constexpr std::uint64_t kFewEvents = 1000;  // with fewer events, silences are normal
+  constexpr std::uint64_t kFewEvents = 1000;  // minimum number of events; with fewer, long silences are normal
   if (events_ < kFewEvents || longest_ns_ <= least_ns || longest_ns_ / kTimes <= second_ns_) return std::nullopt;
   for (const auto& [tid, time_ns] : on_cpus_)
     if (tid != kNobody) note(tid, time_ns);

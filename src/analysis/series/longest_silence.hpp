@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the longest time in which no CPU has an event. On a whole machine this time is always short. If it is much
-// longer than all other silences, the clock was set or the recording was interrupted.
+// Finds the longest silence: a time in which no CPU has an event. If a whole machine is recorded, silences are short.
+// If one is much longer than all others, the clock was set or the recording was interrupted.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@ class LongestSilence {
   struct Silence {
     std::uint64_t begin_ns = 0;
     std::uint64_t ns = 0;
-    std::vector<std::int32_t> tasks;  // IDs of tasks with events before and after the silence; 0 for idle CPUs
+    // IDs of the tasks with events before and after the silence; 0 for the idle task.
+    std::vector<std::int32_t> tasks;
   };
-  // Returns the longest silence if it is longer than `least_ns` and much longer than all others. The last event ends a
-  // silence too.
+  // Returns the longest silence if it is longer than `least_ns` and much longer than all others. The time before the
+  // last event counts too.
   std::optional<Silence> out_of_proportion(std::uint64_t least_ns);
 
  private:

@@ -45,8 +45,8 @@ bool vmalloc_is_address_space(const std::vector<StateSample>& samples) {
   });
 }
 
-// Returns the rates of a counter. There is no rate if the counter decreases: the machine was resumed from another
-// state, or the trace is damaged.
+// Returns the rates of a counter. There is no rate if the counter decreases: the trace is damaged, or the machine was
+// resumed from another state.
 MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& samples, double scale) {
   MemorySeries series{MemorySource::vmstat_rate, std::string(name), {}};
   std::optional<std::uint64_t> before;

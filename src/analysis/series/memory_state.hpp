@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Lines of meminfo that show uses of kernel memory, and free memory.
+// Lines of meminfo that show free memory or a use of kernel memory.
 constexpr std::array<std::string_view, 9> kMeminfoNames = {"MemFree",      "MemAvailable", "Slab",
                                                            "SReclaimable", "SUnreclaim",   "KernelStack",
                                                            "PageTables",   "VmallocUsed",  "Percpu"};

@@ -8,8 +8,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the index of a bucket after buckets have become 2^by times as wide. Indexes have fewer than 32 bits. `by` may
-// be 32 or more, because the time in a damaged trace may jump by centuries.
+// Returns the index of a bucket after all buckets have become 2^by times as wide and were merged. Indexes have fewer
+// than 32 bits. `by` may be 32 or more, because the time in a damaged trace may jump by centuries.
 std::uint32_t widened(std::uint64_t index, std::uint32_t by) {
   return by < 32 ? static_cast<std::uint32_t>(index >> by) : 0;
 }
@@ -29,7 +29,7 @@ void TimeBuckets::limit(std::uint32_t most) {
 TimeSeries::Entry& TimeSeries::find_entry(TimeBucket at) {
   if (at.shift > last_.shift) fold(at.shift);
   const std::uint32_t index = widened(at.index, last_.shift - at.shift);
-  // The new entry nearly always follows the last one, unless events are out of order.
+  // The new entry nearly always comes after the last one, except if events are out of order.
   auto place = entries_.end();
   while (place != entries_.begin() && std::prev(place)->bucket >= index) --place;
   if (place == entries_.end() || place->bucket != index) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Stores a value that changes by deltas, in bounded memory over a time of unknown length. All series of an analysis
-// share one clock, which divides the time into buckets. If the time does not fit, all buckets become twice as wide. A
-// series adapts to this at its next change. It stores only buckets with changes.
-//
-// The sums do not depend on the order of events; therefore there is no maximum within a bucket. Sums are modulo 2^64,
-// because a damaged trace may contain any sizes.
+// share one clock, which divides the time into buckets. If the time no longer fits, all buckets become twice as wide.
+// Each series adapts to wider buckets at its next change. A series stores only buckets with changes. The sums do not
+// depend on the order of events; therefore a bucket has no maximum. Sums are modulo 2^64, because a damaged trace may
+// contain any sizes.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 
 namespace kmt {
 
-// A time interval that is 2^shift ns wide; the first one has index 0.
+// A time interval of 2^shift ns. The first interval has index 0.
 struct TimeBucket {
   std::uint32_t index = 0;
   std::uint32_t shift = 0;
@@ -28,12 +27,13 @@ class TimeBuckets {
   static constexpr std::uint32_t kFirstShift = 10;  // log2 of the first bucket width in nanoseconds: about a
                                                     // microsecond
 
-  // Reduces the maximum number of buckets, so that buckets may become wider.
+  // Reduces the maximum number of buckets. Buckets may become wider.
   void limit(std::uint32_t most);
 
   explicit TimeBuckets(std::uint64_t start_ns) : start_ns_(start_ns) {}
 
-  // Returns the bucket of a time, and extends the clock to that time. Times before the start are in the first bucket.
+  // Returns the bucket of a time, and extends the clock until that time. Times before the start belong to the first
+  // bucket.
   TimeBucket bucket_of(std::uint64_t time_ns) {
     const std::uint64_t offset = time_ns > start_ns_ ? time_ns - start_ns_ : 0;
     if (offset > last_offset_) extend(offset);

@@ -35,11 +35,11 @@ constexpr std::array<Quantile, 11> kTauOfWalk = {{{0.5, 0},
                                                   {0.995, 0.9333},
                                                   {0.999, 0.9667},
                                                   {0.9995, 1}}};
-// The absolute value of tau is at most this number for 95 % of random walks.
+// 95 % of random walks have a tau whose absolute value is at most this number.
 constexpr double kTauOf95Percent = 0.8667;
 
 struct Block {
-  double middle;  // index of the middle of the block in the series of values
+  double middle;  // position of the block's middle in the series of values
   double median;
 };
 
@@ -160,10 +160,10 @@ std::size_t equal_steps(std::span<const double> values) {
   const double noise = kThresholds.noise_between_steps * rise;
   if (rise <= 0) return 0;
   std::vector<double> steps;
-  std::size_t rising = 0;       // number of intervals that belong to a step
-  std::size_t last_step = 0;    // index of the end of the last step
-  std::size_t longest_gap = 0;  // longest distance between the ends of two steps, or from the start to the first step,
-                                // in intervals
+  std::size_t rising = 0;     // number of intervals that form a step
+  std::size_t last_step = 0;  // index of the end of the last step
+  // Longest distance, in intervals, between the ends of two steps or from the start to the first step.
+  std::size_t longest_gap = 0;
   double level = values.front();
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (values[i] < level - noise) return 0;

@@ -31,13 +31,14 @@ namespace kmt {
 // the trace, because the group did not grow before. The run time depends only slightly on the number of values.
 Trend trend_of(std::span<const double> values, double seconds_between);
 
-// Returns the evenness (Trend::evenness) that hardly any of `judged` random walks reaches.
+// Returns the evenness (Trend::evenness) that a series needs to count as growth. Hardly any of `judged` random walks
+// reaches it.
 double needed_evenness(std::size_t judged);
-// True if the trend is steady growth faster than this rate.
+// True if the trend grows steadily and faster than this rate.
 bool rises_above(const Trend& trend, double bytes_per_s);
 
-// Returns the number of steps of a series that rises only in steps of similar size, at least three, and still did in
-// the last part of the time. Returns 0 for other series.
+// Returns the number of steps of a series that rises only in steps. There must be at least three steps of similar size,
+// and at least one of them in the last part of the time. Returns 0 for other series.
 std::size_t equal_steps(std::span<const double> values);
 
 }  // namespace kmt

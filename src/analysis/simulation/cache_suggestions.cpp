@@ -39,7 +39,7 @@ void KmallocProfile::ended(std::uint32_t object, const Event& event, bool freed)
 
 std::vector<ProfiledKind> KmallocProfile::finish() {
   constexpr std::uint64_t kThousandths = 1000;
-  // The average of live objects is unknown if more than one in this many frees was not traced.
+  // Minimum number of frees per untraced free. With more untraced frees, the average number of live objects is unknown.
   constexpr std::uint64_t kMostUnseen = 4;
   std::vector<ProfiledKind> kinds;
   for (const Account& account : accounts_) {
@@ -80,7 +80,7 @@ struct Moved {
 };
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
-  constexpr std::uint64_t kAlign = 8;  // bytes; kmalloc has at least this alignment on all machines
+  constexpr std::uint64_t kAlign = 8;  // minimum alignment of kmalloc on all machines, in bytes
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
 
@@ -103,8 +103,8 @@ class Chooser {
     return best;
   }
 
-  // Returns variants of a suggested cache with smaller objects: the sizes that most of its objects request. In a cache
-  // with larger objects, the additional room for a few large objects may cost more than it saves.
+  // Returns variants of a suggested cache with smaller objects. Their sizes are those that most of its objects request.
+  // In a cache with larger objects, the additional room for a few large objects may cost more than it saves.
   std::vector<CacheSuggestion> of_plainer_sizes(const CacheSuggestion& than) const {
     constexpr std::size_t kMost = 2;
     CacheSuggestion other = than;
@@ -141,7 +141,7 @@ class Chooser {
     return live;
   }
 
-  // Accepts a suggestion: other candidates no longer get its objects.
+  // Accepts a suggestion: its objects are no longer available to other candidates.
   void take(const CacheSuggestion& taken) {
     if (taken.function.empty()) {
       classes_.push_back(taken.object_bytes);
@@ -150,7 +150,7 @@ class Chooser {
     std::erase_if(kinds_, [&taken](const ProfiledKind& kind) { return moves(taken, kind); });
   }
 
-  // Returns the functions that have the most objects in a new class.
+  // Returns the functions that would have the most objects in a new class.
   std::vector<std::string> users_of(const CacheSuggestion& suggestion) const {
     std::map<std::string, double> users;
     for (const ProfiledKind& kind : kinds_)
@@ -184,7 +184,7 @@ class Chooser {
     if (by_traffic_) {
       candidate.benefit = static_cast<double>(moved.allocations * (given - bytes));
     } else {
-      // A class has a separate cache for each kind of GFP flags in use.
+      // A class needs one cache for each kind of GFP flags that its objects have.
       const double new_caches = function.empty() ? static_cast<double>(moved.caches.size()) : 1;
       const double partly_filled =
           fills_slabs_ ? 0 : new_caches * machine_.cpus * static_cast<double>(geometry.slab_bytes) / 2;
@@ -212,7 +212,7 @@ class Chooser {
     if (candidate.benefit > best.benefit) best = std::move(candidate);
   }
 
-  // Considers, for each function and class, a cache for all objects of this function in this class.
+  // For each function and class, considers a new cache for all objects of this function in this class.
   void consider_functions(Candidate& best) const {
     for (std::size_t begin = 0; begin < kinds_.size();) {
       Moved moved;
@@ -291,8 +291,8 @@ bool saves(const CacheSuggestion& suggestion, std::uint64_t least) {
   return suggestion.average_held >= suggestion.average_held_then + least;
 }
 
-// True if `a` saves at least `by` bytes more than `b`. Adds instead of subtracting unsigned numbers, because the
-// savings of some candidates are negative.
+// True if `a` saves at least `by` bytes more than `b`. Savings of some candidates are negative. Therefore adds unsigned
+// numbers instead of subtracting them.
 bool saves_more(const CacheSuggestion& a, const CacheSuggestion& b, std::uint64_t by = 0) {
   return a.average_held + b.average_held_then > b.average_held + a.average_held_then + by;
 }

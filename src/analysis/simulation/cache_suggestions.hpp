@@ -27,10 +27,11 @@ struct ProfiledKind {
   std::uint64_t requested = 0;
   std::uint64_t given = 0;
   std::uint64_t allocations = 0;
-  std::uint64_t average_live = 0;  // average number of live objects, in thousandths; 0 if many frees were not traced
+  // Average number of live objects, in thousandths; 0: unknown, because many frees were not traced.
+  std::uint64_t average_live = 0;
 };
 
-// Collects kmalloc objects that are in slabs, not those with pages of their own.
+// Collects the kmalloc objects that are in slabs. Objects with pages of their own are not collected.
 class KmallocProfile : public ObjectSink {
  public:
   KmallocProfile(const TraceInfo& info, const SymbolNames& symbols);
@@ -64,7 +65,7 @@ class KmallocProfile : public ObjectSink {
 
 struct SuggestionRequest {
   std::size_t most = 5;
-  // true: rank by bytes allocated over the whole trace; false: by bytes held on average
+  // true: rank candidates by bytes allocated over the whole trace; false: by bytes held on average
   bool by_traffic = false;
   std::uint64_t least_bytes = kLeastSaving;  // minimum saving of a suggestion, in bytes
 };

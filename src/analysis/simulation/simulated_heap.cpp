@@ -38,8 +38,8 @@ std::string_view without_random(std::string_view cache) { return cache.substr(0,
 
 namespace {
 
-// Returns the name of the cache for an object in a class. Even if the kernel does not have the class, the name has the
-// prefix and suffix of the object's recorded cache ("kmalloc-cg-").
+// Returns the name of the cache for an object in a class. The name has the prefix and suffix of the object's recorded
+// cache ("kmalloc-cg-"), even if the kernel does not have the class.
 std::string class_cache(const ObjectKind& kind, std::uint64_t bytes) {
   return fmt::format("{}{}{}", kmalloc_prefix(kind.cache), class_name(bytes),
                      kind.cache.substr(without_random(kind.cache).size()));
@@ -72,7 +72,7 @@ CacheChoice choose_cache(const SlabLayout& layout, const ObjectKind& kind, const
     const SiteCache& site = layout.site_caches[i];
     if (origin.bytes_requested <= site.above_bytes || origin.bytes_requested > site.most_bytes) continue;
     const std::uint64_t bytes = cache_object_bytes(site.most_bytes, machine);
-    if (bytes > of_class.bytes) continue;  // objects that fit into a smaller class stay in that class
+    if (bytes > of_class.bytes) continue;  // objects that fit into a smaller class are allocated from that class
     if (site.glob.empty()) return {class_cache(kind, bytes), bytes, false, i};
     if (matches_site(site.glob, symbol)) return {fmt::format("{}-{}", site.glob, bytes), bytes, false, i};
   }

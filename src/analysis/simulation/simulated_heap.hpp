@@ -18,7 +18,7 @@
 namespace kmt {
 
 // A cache for the kmalloc objects of one function, or a size class for all kmalloc objects. If several entries match an
-// object, the first one is used. Objects that fit into a smaller class stay in that class.
+// object, the first one is used. Objects that fit into a smaller class are allocated from that class.
 struct SiteCache {
   std::string glob;               // glob for the symbol or function of call sites; empty: a class for all objects
   std::uint64_t above_bytes = 0;  // only requests larger than this, in bytes
@@ -37,7 +37,8 @@ struct SlabLayout {
 std::string_view kmalloc_prefix(std::string_view cache);
 
 // Adds the number of a random cache to the cache name. Since Linux 6.6, kmalloc can choose among several caches by call
-// site, using a secret of the running kernel. The model chooses randomly among as many caches.
+// site, using a secret of the running kernel. The model does not know this secret, and chooses randomly among as many
+// caches.
 constexpr std::uint64_t kRandomCaches = 16;  // usual value of RANDOM_KMALLOC_CACHES_NR
 void choose_random_cache(ObjectKind& kind, std::uint64_t call_site, const SlabMachine& machine);
 // Returns the name without the number of a random cache.
@@ -59,7 +60,7 @@ class TimeIntegral {
   __extension__ using Sum = unsigned __int128;
   void change(std::uint64_t by, std::uint64_t ns) { before_ += Sum{by} * ns; }
   void change_back(std::uint64_t by, std::uint64_t ns) { before_ -= Sum{by} * ns; }
-  // Returns the average, rounded down, in units of 1/scale. `value` is the last value.
+  // Returns the average, rounded down, in units of 1/scale. `value` is the value at the end.
   std::uint64_t average(std::uint64_t value, std::uint64_t end_ns, std::uint64_t scale = 1) const {
     return end_ns == 0 ? value * scale : static_cast<std::uint64_t>((Sum{value} * end_ns - before_) * scale / end_ns);
   }
@@ -99,10 +100,10 @@ class HeapSimulation {
     HeldMemory average(const HeldMemory& end, std::uint64_t end_ns) const;
   };
   struct Cache {
-    SimulatedCache account;  // the member `end` has the current values
+    SimulatedCache account;  // the member `end` contains the current values while the replay runs
     Integrals integrals;
     std::unique_ptr<SlabHeap> own_heap;
-    SlabHeap* heap = nullptr;  // own_heap, or for SLOB the heap that all caches share
+    SlabHeap* heap = nullptr;  // own_heap; for SLOB, the heap that all caches share
   };
 
   std::uint32_t cache_of(const CacheChoice& choice);

@@ -20,14 +20,14 @@ namespace kmt {
 
 namespace {
 
-// True if kmalloc usually has separate caches for memory that is charged to control groups. This is the case since
-// Linux 5.14 in the kernels of all distributions.
+// True if kmalloc has separate caches for memory that is charged to control groups. This is usual since Linux 5.14: the
+// kernels of all distributions have these caches.
 bool usually_has_cgroup_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 14};
 }
 
-// True if the event kmem_cache_free has the name of the cache, as since Linux 5.12.
+// True if the event kmem_cache_free contains the name of the cache. This is the case since Linux 5.12.
 bool names_caches(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   return !version || *version >= KernelVersion{5, 12};
@@ -96,7 +96,7 @@ class Simulation::State : public HeapReplay {
 
  private:
   struct Checked {
-    std::uint64_t predicted = 0;  // predicted allocated bytes; 0: the object is not from kmalloc
+    std::uint64_t predicted = 0;  // predicted allocated bytes; 0: the object was not allocated by kmalloc
     std::uint64_t allocations = 0;
     std::uint64_t unseen_frees = 0;  // number of objects whose address was allocated again without a free
     ObjectKind kind;

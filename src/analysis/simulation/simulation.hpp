@@ -19,10 +19,12 @@ struct SimulationRequest {
   SlabAllocator allocator = SlabAllocator::slub;
   // Sizes of kmalloc caches, ascending; empty: the sizes of the recorded kernel.
   std::vector<std::uint64_t> classes;
-  std::vector<std::uint64_t> new_classes;    // sizes to add to `classes`
-  std::vector<SiteCache> site_caches;        // if most_bytes is 0, the largest request in the profile is used
-  std::vector<CacheSuggestion> suggestions;  // replayed together; ignored if one of the members above is set
-  std::vector<SlabInfo> slabinfo_before;     // slabinfo before the trace; empty: not available
+  std::vector<std::uint64_t> new_classes;  // sizes to add to `classes`
+  // New caches. If most_bytes of a cache is 0, the largest request in the profile is used instead.
+  std::vector<SiteCache> site_caches;
+  // Suggestions that are replayed together; ignored if one of the members above is set.
+  std::vector<CacheSuggestion> suggestions;
+  std::vector<SlabInfo> slabinfo_before;  // slabinfo before the trace; empty: not available
   std::vector<SlabInfo> slabinfo_after;
 
   bool asks_for_what_if() const {
@@ -30,8 +32,8 @@ struct SimulationRequest {
   }
 };
 
-// Sets whether kmalloc has separate caches for control groups. This is read from slabinfo or, if there is none, follows
-// from the kernel's version. Call this before the first pass. `caches` are for the second pass.
+// Sets whether kmalloc has separate caches for control groups. The slabinfo shows this; without slabinfo, the kernel's
+// version decides. Call this function before the first pass. `caches` are for the second pass.
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches);
 
 // Properties of kmalloc in the recorded kernel.

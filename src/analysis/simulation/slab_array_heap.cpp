@@ -64,8 +64,8 @@ void SlabArrayHeap::refill(Objects& array, unsigned number) {
     shared.resize(shared.size() - count);
     return;
   }
-  // A batch is filled from existing slabs. Only if there is none, one new slab supplies as many objects of the batch as
-  // it has.
+  // A batch is filled from existing slabs. If they have no free object, one new slab supplies as many objects of the
+  // batch as it has.
   while (array.size() < batch_) {
     const Node& node = node_of(number);
     if (!array.empty() && node.partial.empty() && node.free.empty()) break;
@@ -93,7 +93,8 @@ void SlabArrayHeap::flush(Objects& array, unsigned number) {
   } else {
     for (std::size_t i = 0; i < count; ++i) give_to_slab(array[i]);
     for (auto& [of, node] : nodes_) {
-      // Same value as free_limit in set_up_node(), but the model assumes that each node has the same number of CPUs.
+      // The limit is free_limit in set_up_node(). Unlike the kernel, the model assumes that each node has the same
+      // number of CPUs.
       const std::size_t cpus = std::max<std::size_t>(machine_.cpus / nodes_.size(), 1);
       while (node.free_objects > (1 + cpus) * batch_ + geometry_.objects && !node.free.empty()) {
         unused_.push_back(node.free.back());

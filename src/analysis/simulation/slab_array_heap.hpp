@@ -24,8 +24,8 @@ class SlabArrayHeap : public SlabHeap {
  private:
   using Objects = std::vector<std::uint32_t>;  // the slab of each object
   struct Slab {
-    std::uint32_t used = 0;  // number of objects in use or in arrays
-    std::uint32_t at = 0;    // index in the node's list of slabs; meaningless for full slabs
+    std::uint32_t used = 0;  // number of objects of the slab that are in use or in arrays
+    std::uint32_t at = 0;    // index in the node's list of slabs; has no meaning for full slabs
     std::uint16_t node = 0;
   };
   struct Node {

@@ -12,9 +12,10 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kCostlyOrder = 3;           // order (2^order pages): PAGE_ALLOC_COSTLY_ORDER, the maximum unless an
-                                               // object needs more
-constexpr std::uint64_t kMostObjects = 32767;  // MAX_OBJS_PER_PAGE: 15 bits of struct slab
+// Maximum order (2^order pages) unless an object needs more: PAGE_ALLOC_COSTLY_ORDER.
+constexpr unsigned kCostlyOrder = 3;
+// Maximum number of objects in a slab (MAX_OBJS_PER_PAGE): 15 bits of struct slab.
+constexpr std::uint64_t kMostObjects = 32767;
 
 constexpr std::uint64_t aligned(std::uint64_t bytes, std::uint64_t to) { return (bytes + to - 1) / to * to; }
 
@@ -105,14 +106,15 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
   const std::size_t size = bytes >= machine.page_bytes ? 0 : bytes >= 1024 ? 1 : bytes >= 256 ? 2 : 3;
   if (machine.version >= KernelVersion{5, 16}) {
     constexpr std::array<std::uint32_t, 4> kObjects = {6, 24, 52, 120};
-    // Assumes that slabs are half full, like the kernel.
+    // Assumes that slabs are half full, as the kernel does.
     reserves.cpu_partial = (kObjects[size] * 2 + geometry.objects - 1) / geometry.objects;
     reserves.most_cpu_slabs = 1 + std::uint64_t{reserves.cpu_partial};
   } else {
     constexpr std::array<std::uint32_t, 4> kObjects = {2, 6, 13, 30};
     reserves.cpu_partial = kObjects[size];
     reserves.counts_objects = true;
-    reserves.most_cpu_slabs = 2 + std::uint64_t{reserves.cpu_partial};  // reached if each slab has only one free object
+    // Maximum number of slabs; reached if each slab has only one free object.
+    reserves.most_cpu_slabs = 2 + std::uint64_t{reserves.cpu_partial};
   }
   return reserves;
 }
@@ -138,7 +140,7 @@ std::uint64_t kmalloc_bytes(std::uint64_t requested, const std::vector<std::uint
                             const SlabMachine& machine) {
   const auto found = std::ranges::lower_bound(classes, requested);
   if (found != classes.end()) return *found;
-  // Bytes; larger than any kernel allows. Prevents an overflow with a damaged trace.
+  // Maximum in bytes, larger than any kernel allows. Prevents an overflow with a damaged trace.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   if (requested > kMost) return requested;
   return machine.page_bytes << order_of(requested, machine.page_bytes);

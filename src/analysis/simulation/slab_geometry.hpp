@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Properties of the traced machine on which the allocators' decisions depend.
+// Properties of the traced machine that affect the decisions of the allocators.
 struct SlabMachine {
   KernelVersion version{6, 1};
   std::string arch;
@@ -34,9 +34,9 @@ struct SlabGeometry {
   std::uint64_t object_bytes = 0;  // with padding
   std::uint64_t slab_bytes = 0;
   std::uint32_t objects = 0;  // number of objects in a slab
-  unsigned order = 0;         // a slab is 2^order pages
+  unsigned order = 0;         // a slab has 2^order pages
 
-  // Returns the bytes that an object takes if all slabs are full.
+  // Returns the bytes that an object takes up if all slabs are full.
   double bytes_an_object() const { return static_cast<double>(slab_bytes) / objects; }
 };
 
@@ -53,21 +53,21 @@ SlabGeometry slab_geometry(std::uint64_t object_bytes, const SlabMachine& machin
 struct SlubReserves {
   // Maximum size of a CPU's partial list: number of slabs or, before Linux 5.16, number of free objects.
   std::uint32_t cpu_partial = 0;
-  bool counts_objects = false;       // true: cpu_partial is a number of objects
+  bool counts_objects = false;       // true: cpu_partial is a number of objects; false: of slabs
   std::uint32_t min_partial = 0;     // a node keeps this many partial slabs even if they are empty
   std::uint64_t most_cpu_slabs = 0;  // maximum number of slabs of a CPU, including the active slab
 };
 SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& machine);
 
 // Returns the sizes of the kmalloc caches in ascending order, from `least` bytes to two pages (create_kmalloc_caches(),
-// setup_kmalloc_cache_index_table()). There is no 96 if objects are aligned to 64 bytes, and no 192 if they are aligned
-// to 128 bytes.
+// setup_kmalloc_cache_index_table()). The size 96 is missing if objects are aligned to 64 bytes. The size 192 is
+// missing if objects are aligned to 128 bytes.
 std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachine& machine);
 // Value of ARCH_KMALLOC_MINALIGN on arm64 before Linux 6.5.
 constexpr std::uint64_t kArm64Alignment = 128;
 
-// Returns KMALLOC_MIN_SIZE if the architecture alone determines it, otherwise 0. On arm64, this size depends on the CPU
-// since Linux 6.5.
+// Returns KMALLOC_MIN_SIZE if the architecture alone determines it, otherwise 0. On arm64, KMALLOC_MIN_SIZE depends on
+// the CPU since Linux 6.5.
 std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 
 // Returns the size of a kmalloc allocation: the smallest sufficient class, or 2^n whole pages if no class is large
@@ -78,7 +78,7 @@ std::uint64_t kmalloc_bytes(std::uint64_t requested, const std::vector<std::uint
 // Returns the bytes that each object takes in a cache without a special alignment (calculate_sizes()).
 std::uint64_t cache_object_bytes(std::uint64_t object_bytes, const SlabMachine& machine);
 
-// Returns the size as it appears in the names of kmalloc caches since Linux 4.20: "96" or "1k".
+// Returns a size as in the names of kmalloc caches since Linux 4.20: "96" or "1k".
 std::string class_name(std::uint64_t bytes);
 
 }  // namespace kmt

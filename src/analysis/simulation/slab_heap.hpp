@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Models the pages of one slab cache: the placement of objects, and the memory held for them.
+// Models the pages of one slab cache: in which slab each object is placed, and how much memory the slabs hold.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace kmt {
 class SlabHeap {
  public:
   virtual ~SlabHeap() = default;
-  // Allocates an object. The result identifies the object in a call of release(). `node` is the requested node;
+  // Allocates an object. The result identifies the object when release() is called. `node` is the requested node;
   // negative: no node requested.
   virtual std::uint32_t allocate(std::uint64_t bytes, unsigned cpu, int node) = 0;
   virtual void release(std::uint32_t place, std::uint64_t bytes, unsigned cpu) = 0;
@@ -22,7 +22,7 @@ class SlabHeap {
   virtual std::uint64_t partial_slabs() const { return 0; }
 };
 
-// The heap of objects larger than the largest class, each of which has whole pages.
+// The heap of objects that are larger than the largest class. Each of them has whole pages of its own.
 class PageHeap : public SlabHeap {
  public:
   std::uint32_t allocate(std::uint64_t bytes, unsigned, int) override {

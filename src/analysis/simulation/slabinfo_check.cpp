@@ -80,7 +80,7 @@ SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMac
 }
 
 void SlabinfoCheck::kind(const ObjectKind& kind) {
-  // Objects too large for the kmalloc caches belong to no cache.
+  // Objects that are too large for the kmalloc caches belong to no cache.
   const bool takes_size =
       by_size_ && (kind.origin.from_cache ||
                    !is_large_kmalloc(EventKind::kmalloc, kind.origin.bytes_allocated, machine_.page_bytes));

@@ -22,10 +22,11 @@ class SlabinfoCheck {
   // as one if their slabs are equal too. If their slabs differ, they are not compared.
   SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMachine& machine, bool by_size);
 
-  void kind(const ObjectKind& kind);  // call in the order of the kinds' numbers
+  void kind(const ObjectKind& kind);  // must be called in the order of the kinds' numbers
   void began(std::uint32_t object, std::uint32_t kind, const Event& event);
   void ended(std::uint32_t object, std::uint32_t kind, const Event& event);
-  void freed_older(const Event& event, const std::string& cache);  // `cache` is empty if the event does not name it
+  // `cache` is empty if the event does not contain the name of the cache.
+  void freed_older(const Event& event, const std::string& cache);
 
   SlabinfoComparison compare(std::span<const SlabInfo> all_after) const;
 

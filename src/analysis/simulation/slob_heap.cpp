@@ -104,13 +104,13 @@ std::uint32_t SlobHeap::allocate(std::uint64_t bytes, unsigned, int) {
     link(list, page);
     begin = take(pages_[page], words);
   } else {
-    list.first = page;  // the next search for a free block starts with this page
+    list.first = page;  // start the next search for a free block with this page
   }
   if (pages_[page].words == 0) unlink(list, page);
   return page << shift_ | begin;
 }
 
-// Implements slob_free(). If the page was full, the next search for a free block starts with this page.
+// Implements slob_free(). If the page was full before, the next search for a free block starts with this page.
 void SlobHeap::release(std::uint32_t place, std::uint64_t bytes, unsigned) {
   if (bytes >= page_bytes_) {
     held_ -= bytes;

@@ -26,8 +26,8 @@ class SlobHeap : public SlabHeap {
   // Returns the size of the header before kmalloc objects. It equals their alignment: the larger of
   // ARCH_KMALLOC_MINALIGN and arch_slab_minalign() in Linux 6.1.
   static std::uint64_t header_bytes(const SlabMachine& machine);
-  // Returns the bytes that an object takes in the heap: whole words, for kmalloc a multiple of the alignment, for large
-  // objects whole pages. The model does not align objects of 2^n bytes to their size.
+  // Returns the bytes that an object takes up in the heap: a multiple of the word size or, for kmalloc, of the
+  // alignment. Large objects take up whole pages. The model does not align objects of 2^n bytes to their size.
   static std::uint64_t object_bytes(std::uint64_t requested, bool kmalloc, const SlabMachine& machine);
 
  private:
@@ -55,7 +55,7 @@ class SlobHeap : public SlabHeap {
   static void put(Page& page, std::uint32_t begin, std::uint32_t words);
 
   std::uint64_t page_bytes_;
-  unsigned shift_;  // a place is (page number << shift_) + index of the word in the page
+  unsigned shift_;  // a place is (page number << shift_) + index of a word in the page
   std::array<List, 3> lists_;
   std::vector<Page> pages_;
   std::vector<std::uint32_t> unused_;

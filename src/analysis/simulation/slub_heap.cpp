@@ -150,10 +150,11 @@ void SlubHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   }
 }
 
-// Adds a slab that existed before the trace. The slab's node is unknown, so all nodes are used in turn.
+// Adds a slab that existed before the trace. The node of this slab is unknown, so the slabs are distributed over all
+// nodes in turn.
 std::uint32_t SlubHeap::started_slab(std::uint32_t used) {
   const std::uint32_t slab = new_slab(machine_.node_of(static_cast<unsigned>(slabs_.size() % machine_.cpus)));
-  --slabs_held_;  // already counted by start_with()
+  --slabs_held_;  // start_with() has already counted this slab
   slabs_[slab].used = slabs_[slab].older = used;
   return slab;
 }

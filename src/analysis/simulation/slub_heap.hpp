@@ -48,7 +48,7 @@ class SlubHeap : public SlabHeap {
     std::uint32_t partial = kNone;
     std::uint32_t slabs = 0;           // number of slabs on the CPU's partial list
     std::uint32_t objects = 0;         // number of free objects that these slabs had when they were added
-    std::vector<std::uint32_t> below;  // for each slab on the list: value of `objects` before it was added
+    std::vector<std::uint32_t> below;  // value of `objects` before each slab on the list was added
   };
   struct Node {
     std::uint32_t first = kNone;
@@ -80,7 +80,7 @@ class SlubHeap : public SlabHeap {
   std::map<unsigned, Node> nodes_;
   // Number of full slabs from before the trace whose objects are all still live. These slabs have no entry in slabs_.
   std::uint64_t unnamed_ = 0;
-  // Key: address; value: a slab from before the trace whose address is known from a free.
+  // Key: address of a slab from before the trace. The address is known because an object in the slab was freed.
   FlatMap<std::uint32_t> started_by_address_;
 };
 

@@ -42,8 +42,8 @@ std::vector<CacheSuggestion> SuggestionTrial::finish() {
       candidate.average_held_then += cache.average.held;
       candidate.peak_held_then += cache.peak.held;
     }
-    // The saving is uncertain: the lists of CPUs may hold slabs of each new cache. The lists of the old caches do not
-    // matter, because they exist in both cases.
+    // The lists of CPUs may hold slabs of each new cache, which makes the saving uncertain. The lists of the old caches
+    // do not matter, because these caches exist in both cases.
     const SlabGeometry geometry = slub_geometry(candidate.object_bytes, machine);
     std::uint64_t caches = candidate.function.empty() ? candidate.from.size() : 1;
     if (replay_.has_random_caches() && candidate.function.empty()) caches *= kRandomCaches;

@@ -86,7 +86,7 @@ bool is_known(SnapshotPart part, const SnapshotResult& result) {
     known = known || std::ranges::find(memory.has, text) != memory.has.end();
     if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
         std::ranges::find(memory.has, text) != memory.has.end())
-      return false;  // the file is in the snapshot, but only in part
+      return false;  // the snapshot contains only a part of the file
   }
   return known;
 }

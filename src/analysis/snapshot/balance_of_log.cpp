@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kNotInLog = "not in the kernel's log";
 
-using Amount = std::optional<ByteCount>;  // empty: the log lacks it
+using Amount = std::optional<ByteCount>;  // empty if the log does not contain it
 
 void add_free_of_log(Sheet& sheet, const KernelMemory& memory) {
   Amount on_cpus = find_number(memory.vmstat, "nr_free_pcp");
@@ -38,7 +38,7 @@ Amount difference(Amount whole, Amount part) {
   return *whole > *part ? *whole - *part : 0;
 }
 
-// The lengths of page lists.
+// The lengths of the page lists (LRU lists).
 struct PageLists {
   Amount anon;
   Amount file;
@@ -69,7 +69,8 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
   const bool has_file_lists = !exact && lists.file;
   sheet.group("user", "user", "");
   const Amount cache = exact ? exact : has_file_lists ? lists.file : difference(all_cache, counted("SwapCached"));
-  // Unevictable pages may be anonymous or page cache, which only the number of all pages of the page cache shows.
+  // Unevictable pages may be anonymous or page cache. The number of all pages of the page cache shows how many of them
+  // are page cache.
   const Amount anonymous = has_file_lists ? difference(lists.anon, shmem.value_or(0))
                                           : difference(lists.all, sum_of({cache, shmem.value_or(0)}));
   if (!cache && !shmem && lists.all)  // Linux 2.6.26 and earlier
@@ -115,8 +116,9 @@ void add_slab_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "oom: slab_reclaimable");
 }
 
-// Adds the lines for other counters. Counters that later kernels added are unknown only if their line is lost. The line
-// "sec_pagetables: bounce:" is in Linux 6.1 and later, as is kernel_misc_reclaimable.
+// Adds the lines for other counters. If a kernel does not have a counter yet, its line is 0; if the log has lost the
+// counter's line, it is unknown. The line "sec_pagetables: bounce:" is in Linux 6.1 and later, as is
+// kernel_misc_reclaimable.
 void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   const auto counted = [&](const char* name) { return find_number(memory.meminfo, name); };
   const Amount secondary = counted("SecPageTables");

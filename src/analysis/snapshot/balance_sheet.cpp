@@ -49,8 +49,8 @@ ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
   return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
 }
 
-// True for the allocator SLAB (until Linux 6.7). It has caches for all sizes. SLUB passes sizes above two pages to the
-// page allocator.
+// True for the allocator SLAB (until Linux 6.7). SLAB has caches for all sizes of kmalloc. SLUB passes sizes above two
+// pages to the page allocator.
 bool is_slab_allocator(const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
   return std::ranges::any_of(caches, [page_size](const SlabCacheUse& cache) {
     const std::string_view name = cache.name;
@@ -92,7 +92,7 @@ void add_slab(Sheet& sheet, const KernelMemory& memory, const std::vector<SlabCa
   sheet.remark("reclaimable", "(reclaimable)", sheet.meminfo("SReclaimable"), "meminfo: SReclaimable");
 }
 
-// The memory that VmallocUsed in meminfo counts, depending on the kernel.
+// The memory that the line VmallocUsed in meminfo counts. It depends on the kernel.
 enum class VmallocMeaning : std::uint8_t {
   memory,         // pages that vmalloc has allocated (since Linux 5.3)
   address_space,  // sizes of all areas, including those that map devices (before Linux 4.4)
@@ -106,8 +106,8 @@ bool is_before_4_4(std::string_view release) {
   return *major < 4 || (*major == 4 && minor < 4);
 }
 
-// Derives the meaning of VmallocUsed from numbers in meminfo, because distributions change it in older versions, and
-// the version is often unknown. VmallocChunk has been 0 since Linux 4.4.
+// Derives the meaning of VmallocUsed from numbers in meminfo. The kernel's version is often unknown, and distributions
+// change the meaning in older versions. VmallocChunk has been 0 since Linux 4.4.
 VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, ByteCount total) {
   const ByteCount used = sheet.meminfo("VmallocUsed");
   if (sheet.meminfo("VmallocChunk") != 0 || used > total || is_before_4_4(memory.release))
@@ -124,7 +124,7 @@ bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount 
   return std::ranges::find(kWithout, memory.machine) == kWithout.end();
 }
 
-// Adds vmalloc memory, using the pages in vmallocinfo. VmallocUsed shows whether areas are missing in vmallocinfo.
+// Adds vmalloc memory, using the pages in vmallocinfo. VmallocUsed shows whether vmallocinfo lacks areas.
 void add_vmalloc_callers(Sheet& sheet, const KernelMemory& memory, VmallocMeaning meaning, bool without_stacks) {
   const ByteCount stacks = sheet.meminfo("KernelStack");
   ByteCount of_stacks = 0;

@@ -11,8 +11,8 @@ namespace kmt {
 // Remarks are not part of these sums.
 std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
                                        std::uint64_t total);
-// Returns the lines for a report in the kernel's log. They differ from those of balance_sheet(), because the log has
-// other numbers.
+// Returns the lines for a report in the kernel's log. They differ from those of balance_sheet(), because the log
+// contains other numbers.
 std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_t total);
 
 }  // namespace kmt

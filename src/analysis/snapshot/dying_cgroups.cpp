@@ -34,8 +34,8 @@ Tree tree_of(const std::vector<CgroupMemory>& cgroups) {
   return tree;
 }
 
-// Returns the number of removed cgroups below a cgroup, without those that count for existing cgroups below it. A
-// cgroup below it may lack the number, because it was removed while its files were read.
+// Returns the number of removed cgroups below a cgroup. Excludes those that count for existing cgroups below it. An
+// existing cgroup may lack the number, because it was removed while its files were read.
 std::uint64_t own_count(const Node& node) {
   constexpr std::string_view kName = "nr_dying_descendants";
   std::uint64_t rest = find_number(node.own->values, kName).value_or(0);
@@ -43,13 +43,14 @@ std::uint64_t own_count(const Node& node) {
   return rest;
 }
 
-// Returns the amount of a cgroup without that of the cgroups below it. Empty if one of the amounts is unknown.
+// Returns the amount of a cgroup minus the amounts of the cgroups below it. Empty if one of the amounts is unknown.
 std::optional<std::uint64_t> own_part(const Node& node, const Value& value) {
   std::optional<std::uint64_t> rest = value(*node.own);
   for (const CgroupMemory* child : node.children) {
     const std::optional<std::uint64_t> part = value(*child);
     if (!rest || !part) return std::nullopt;
-    *rest -= std::min(*rest, *part);  // the kernel updates the amounts one after another
+    // The kernel updates the amounts one after another, so the sum may be larger than the whole.
+    *rest -= std::min(*rest, *part);
   }
   return rest;
 }
@@ -70,7 +71,7 @@ std::vector<DyingCgroups> dying_cgroups(const std::vector<CgroupMemory>& cgroups
     row.below = path;
     row.count = count;
     row.existing = find_number(node.own->values, "nr_descendants");
-    // The root's amounts include memory that belongs to no cgroup.
+    // The amounts of the root include memory that belongs to no cgroup.
     if (path == "/") continue;
     row.kernel_bytes = own_part(node, kernel_bytes);
     row.slab_bytes = own_part(node, line("slab"));

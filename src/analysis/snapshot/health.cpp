@@ -14,7 +14,7 @@ namespace {
 
 using Amount = std::optional<std::uint64_t>;  // empty: unknown
 
-// A share of memory below this number of bytes is normal on small machines.
+// Minimum number of bytes for a warning. On small machines, a large share of memory below this number is normal.
 constexpr std::uint64_t kLeastBytes = 64 << 20;
 
 Health health_at(double value, const HealthLimits& limits) {
@@ -40,7 +40,7 @@ class Checks {
     check.subject = std::move(subject);
     if (value) check.health = health_at(*value, limits_of(topic));
   }
-  // Adds a share of `whole`.
+  // Adds the check of an amount as a share of `whole`.
   void add_share(HealthTopic topic, Amount bytes, Amount whole, std::string subject = {}) {
     const bool is_known = bytes && whole && *whole != 0;
     add(topic, is_known ? std::optional(static_cast<double>(*bytes) / static_cast<double>(*whole)) : std::nullopt,
@@ -50,11 +50,12 @@ class Checks {
     check.bytes = bytes;
     if (*bytes < kLeastBytes && !limits_of(topic).low_is_bad) check.health = Health::ok;
   }
-  // Adds a share of the machine's memory.
+  // Adds the check of an amount as a share of the machine's memory.
   void add_share(HealthTopic topic, Amount bytes, std::string subject = {}) {
     add_share(topic, bytes, snapshot_.total == 0 ? Amount() : Amount(snapshot_.total), std::move(subject));
   }
-  // Adds the share of a line of the balance sheet. A lower limit can only show that the share is too large.
+  // Adds the check of a line of the balance sheet, as a share of the machine's memory. If the amount is a lower limit,
+  // it can only show that the share is too large.
   void add_line(HealthTopic topic, std::string_view id, std::string subject = {}) {
     add_share(topic, line_bytes(snapshot_, id), std::move(subject));
     const auto line = std::ranges::find(snapshot_.sheet, id, &BalanceLine::id);
@@ -78,7 +79,7 @@ std::string unknown_lines(const SnapshotResult& snapshot) {
   return names;
 }
 
-// True if the snapshot has the whole file. Sums over a part of a file are too small.
+// True if the snapshot has the whole file. If a part of the file is missing, sums over its lines are too small.
 bool has_whole(const KernelMemory& memory, std::string_view file) {
   const auto is_of_file = [file](const MissingSource& missing) {
     return missing.name == file || (file == "slabinfo" && missing.name == "partial");
@@ -96,7 +97,7 @@ bool has_all_zones(const KernelMemory& memory, std::string_view file) {
     if (file == "buddyinfo" && pages != 0 && zone.free.empty()) return false;
     in_zones += pages * memory.page_size;
   }
-  return free && in_zones >= *free - *free / 8;  // other CPUs change the counters meanwhile
+  return free && in_zones >= *free - *free / 8;  // other CPUs change the counters while the file is read
 }
 
 void add_slab(const SnapshotResult& snapshot, Checks& checks) {
@@ -105,7 +106,7 @@ void add_slab(const SnapshotResult& snapshot, Checks& checks) {
     const std::string_view name = cache.name;
     if (name.starts_with("kmalloc-") && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
   }
-  // A report in the kernel's log lists only unreclaimable caches.
+  // A report in the kernel's log contains only unreclaimable caches.
   const bool has_all = !snapshot.caches.empty() && !snapshot.memory.oom && has_whole(snapshot.memory, "slabinfo");
   const Amount in_use = line_bytes(snapshot, "slab.in-use");
   const Amount padding = has_all ? line_bytes(snapshot, "slab.padding") : Amount();
@@ -138,7 +139,7 @@ void add_dying_cgroups(const SnapshotResult& snapshot, Checks& checks) {
              snapshot.dying_cgroups.empty() ? "" : snapshot.dying_cgroups.front().below);
 }
 
-// Adds the share of free memory that is in small blocks. The kernel calls it the unusable free space index
+// Adds the check of free memory in small blocks. The kernel calls this share the unusable free space index
 // (mm/vmstat.c, unusable_free_index).
 void add_fragmentation(const KernelMemory& memory, Checks& checks) {
   constexpr std::size_t kOrder = 3;

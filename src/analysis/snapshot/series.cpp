@@ -16,8 +16,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the amounts of a part in bytes of kernel memory, or the numbers of removed cgroups. Objects include their
-// padding, and cgroups exclude user memory.
+// Returns the amounts of a part: bytes of kernel memory, or numbers of removed cgroups. Objects include their padding,
+// and cgroups exclude user memory.
 SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot) {
   SnapshotAmounts amounts;
   if (part == SnapshotPart::cgroups) {
@@ -38,7 +38,7 @@ SnapshotAmounts kernel_amounts(SnapshotPart part, const SnapshotResult& snapshot
 
 // True if all memory with this name is reclaimable, such as dentries and inodes.
 bool is_all_reclaimable(SnapshotPart part, const std::string& name) {
-  // The name is a cache, or starts with one: "CACHE: SITE < …".
+  // The name is that of a cache, or starts with a cache: "CACHE: SITE < …".
   if (part == SnapshotPart::slab_caches || part == SnapshotPart::slab_allocations)
     return is_shrinkable(name.substr(0, name.find(": ")), {});
   return part == SnapshotPart::allocinfo &&
@@ -124,7 +124,7 @@ bool is_constant(const SnapshotRow& row) {
 void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot) {
   Part& part = parts_[static_cast<std::size_t>(id)];
   const std::size_t index = series_.elapsed_ns.size() - 1;
-  if (!is_known(id, snapshot)) {  // unknown in this snapshot: repeat the previous values
+  if (!is_known(id, snapshot)) {  // the value is unknown in this snapshot, so repeat the previous one
     for (auto& [name, row] : part.rows) {
       row.values.push_back(row.values.back());
       row.reclaimable.push_back(row.reclaimable.back());
@@ -165,7 +165,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   series_.total = snapshot.total;
   series_.release = snapshot.memory.release;
   series_.machine = snapshot.memory.machine;
-  // If the clock is damaged, the time must not go backwards.
+  // The time must not go backwards, even if the times in the file are wrong.
   const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
   series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
   for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
@@ -173,7 +173,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   std::size_t at = 0;
   for (const BalanceLine& line : snapshot.sheet) {
     const auto found = lines.find(line.id);
-    if (found == lines.end()) continue;  // meminfo is incomplete, so lines computed from it are unknown
+    if (found == lines.end()) continue;  // if meminfo is incomplete, lines computed from it are unknown
     SnapshotRow& row = found->second;
     row.label = line.label;
     row.depth = line.depth;

@@ -25,13 +25,13 @@ class Sheet {
   ByteCount meminfo(std::string_view name) const { return number_or_0(memory_.meminfo, name); }
   ByteCount vmstat_bytes(std::string_view name) const { return number_or_0(memory_.vmstat, name) * memory_.page_size; }
 
-  // Adds a line whose parts are added next. Its amount is the sum of these parts.
+  // Adds a line with parts. The caller adds the parts next, and the amount of the line is their sum.
   void group(std::string id, std::string label, std::string source) {
     group_ = lines_.size();
     lines_.push_back({.id = std::move(id), .label = std::move(label), .source = std::move(source)});
   }
-  // The amount of a part may be unknown. It then counts as 0, so this memory becomes a part of the last line. The group
-  // is then a lower limit, or unknown if its known parts have no bytes.
+  // The amount of a part may be unknown. It then counts as 0, so its memory becomes a part of the sheet's last line.
+  // The line with this part is then a lower limit, or unknown if its known parts have no bytes.
   void part(std::string id, std::string label, std::optional<ByteCount> bytes, std::string source) {
     lines_.push_back(part_of_group(std::move(id), std::move(label), bytes.value_or(0), std::move(source)));
     lines_.back().known = bytes.has_value();
@@ -58,7 +58,8 @@ class Sheet {
     lines_.push_back(
         {.id = std::move(id), .label = std::move(label), .bytes = as_signed(bytes), .source = std::move(source)});
   }
-  // Adds a line whose amount is in no file. The amount counts as 0, so this memory becomes a part of the last line.
+  // Adds a line whose amount no file contains. The amount counts as 0, so its memory becomes a part of the sheet's last
+  // line.
   void unknown_line(std::string id, std::string label, std::string source) {
     line(std::move(id), std::move(label), 0, std::move(source));
     lines_.back().known = false;
@@ -80,7 +81,7 @@ class Sheet {
     source += unknown;
     line(std::move(id), std::move(label), total - sum, std::move(source));
   }
-  // True if a line or one of its parts is unknown.
+  // True if the amount of a line, or of one of its parts, is unknown.
   bool lacks(std::string_view id) const {
     return std::ranges::any_of(
         lines_, [id](const BalanceLine& line) { return line.counted && !line.known && line.id.starts_with(id); });

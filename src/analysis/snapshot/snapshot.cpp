@@ -59,7 +59,8 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
 
 // Computes the bytes of each site from the object sizes of the caches, because SLUB's alloc_traces only count objects.
 void add_bytes(const std::vector<SlabCacheUse>& caches, std::vector<AllocationSite>& sites) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;  // a larger amount means that the file is damaged
+  // If the amount is larger than this, the file is damaged.
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
   const auto named = caches_by_name(caches);
   for (AllocationSite& site : sites) {
     const auto cache = named.find(site.of);
@@ -100,7 +101,8 @@ std::optional<std::int64_t> bytes_of(const BalanceLine& line, const SnapshotResu
            std::ranges::find(has, missing.name) != has.end();
   });
   if (is_of_a_part) return std::nullopt;
-  // The balance sheet of a report in the kernel's log has other lines, so a missing line is not 0.
+  // The balance sheet of a report in the kernel's log has other lines, so a line that is missing there does not count
+  // as 0.
   if (own == snapshot.sheet.end() && snapshot.memory.oom.has_value() != other.memory.oom.has_value())
     return std::nullopt;
   if (own != snapshot.sheet.end()) return own->is_exact() ? std::optional(own->bytes) : std::nullopt;
@@ -127,7 +129,7 @@ std::vector<BalanceChange> compare_sheets(const SnapshotResult& a, const Snapsho
   return changes;
 }
 
-// Returns an error if meminfo lacks a line. The memory in this line would otherwise seem unaccounted.
+// Returns an error if meminfo lacks a line. Otherwise, the memory in this line would seem unaccounted.
 std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
@@ -171,7 +173,8 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.a_kernel = kernel_of(a.memory);
   result.b_kernel = kernel_of(b.memory);
   result.sheet = compare_sheets(a, b);
-  // If a part is missing or incomplete in one of the snapshots, its difference would look like a change.
+  // If a part is missing or incomplete in one of the snapshots, the difference would look like a change. So the part is
+  // not compared.
   const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
     SnapshotAmounts before = amounts_of(part, a);
     SnapshotAmounts after = amounts_of(part, b);
