@@ -22,7 +22,7 @@ HttpAddress parse_http_url(const std::string& url);
 
 struct HttpReply {
   std::string failure;  // reason why the server sent no reply; empty if there is a reply
-  bool never = false;   // true: a retry would not help
+  bool never = false;   // true if a retry would not help
   long status = 0;
   std::string body;
 };

@@ -24,8 +24,8 @@ struct OpenOptions {
   std::optional<std::string> buffer;    // read only this buffer (instance); "" is the top-level one; unset: read all
   std::vector<std::string> more_files;  // further relay files of the same trace, for other CPUs
   std::string abi;                      // layout of relay files, such as "v1-le"; empty: detect the layout
-  bool one_cpu_alone = false;           // true: do not report missing relay files of other CPUs
-  bool call_records = false;            // true: keep the raw records of calls; the caller frees them
+  bool one_cpu_alone = false;           // true if missing relay files of other CPUs are not reported
+  bool call_records = false;            // true if the raw records of calls are kept, which the caller frees
 };
 
 }  // namespace kmt

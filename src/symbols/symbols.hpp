@@ -21,7 +21,7 @@ struct SymbolOptions {
   std::string kallsyms;  // path of a file with the symbols of the kernel, for a trace that has none
   std::string vmlinux;   // path of a file with the kernel's debug info; if empty, kmemtrace searches for it
   std::vector<std::string> debug_dirs;  // directories to search for debug info of the kernel and of modules
-  bool lines = false;                   // true: also search /usr/lib/debug for files with the right build ID
+  bool lines = false;                   // true if /usr/lib/debug is searched too, for files with the right build ID
   std::string symfs;  // root directory with the programs of the traced machine; if empty, the programs of this machine
   bool debuginfod = false;  // true: fetch the debug info of programs from the servers in DEBUGINFOD_URLS
 

@@ -235,11 +235,11 @@ std::string scratch_folder() {
 void start_outside() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    throw system_error("Cannot start the process that names the outputs", "");
+    throw system_error("Cannot start the process that renames complete outputs", "");
   FileDescriptor mine(ends[0]), others(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child < 0) throw system_error("Cannot start the process that names the outputs", "");
+  if (child < 0) throw system_error("Cannot start the process that renames complete outputs", "");
   if (child == 0) {
     // The child must not keep the parent's end of the socket, or it would never notice that the parent has ended. Close
     // it here, because closing all inherited descriptors later may fail.

@@ -71,7 +71,7 @@ struct FieldNode {
   FieldKind kind = FieldKind::structure;
   TextEncoding encoding = TextEncoding::utf8;
   bool big_endian = false;
-  bool last_to_first = false;   // true: the first bit in the stream is the most significant one
+  bool last_to_first = false;   // true if the first bit in the stream is the most significant one
   bool is_kept = true;          // true if libbabeltrace2 can store the value
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits

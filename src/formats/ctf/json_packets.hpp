@@ -40,7 +40,7 @@ struct StreamFile {
 // The files of a stream, ordered by time. A stream of a rotated trace has several files.
 struct StreamFiles {
   std::uint64_t stream_class_id = 0;
-  const JsonStreamClass* stream_class = nullptr;  // null: the first packet is damaged
+  const JsonStreamClass* stream_class = nullptr;  // null if the first packet is damaged
   std::optional<std::uint64_t> id;
   std::vector<StreamFile> files;
 };

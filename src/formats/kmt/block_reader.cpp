@@ -69,7 +69,7 @@ BlockReader::BlockReader(Bytes block, ByteOrder record_order) : record_order_(re
     const Bytes bytes = all.bytes(all.varint());
     *column = {bytes.data(), bytes.data() + bytes.size()};
   }
-  if (events_ > kMostEvents) throw Error("A block claims more events than one can have");
+  if (events_ > kMostEvents) throw Error("A block states more events than a block can have");
   read_dictionary(dictionary);
   read_lost(lost);
 }
@@ -110,7 +110,7 @@ void BlockReader::read_lost(Column lost) {
 inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Column& addresses) {
   const unsigned list = shape.address_kind == AddressKind::page ? 1 : 0;
   const unsigned at = recency.byte();
-  if (at > RecencyList::kSize) throw_damaged("A block names an address that is not recent");
+  if (at > RecencyList::kSize) throw_damaged("A block refers to a recent address that does not exist");
   if (at > 0) return shape.last_address = recent_[list].take(at - 1);
   const std::uint64_t address =
       shape.last_address + (static_cast<std::uint64_t>(unzigzag(addresses.varint())) << shifts_[list]);

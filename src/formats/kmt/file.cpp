@@ -105,7 +105,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   const auto unpack_text = [&](const Chunk& chunk) {
     text_bytes += chunk.plain_bytes;
     if (text_bytes > std::max<std::uint64_t>(kMostPlainBytes, kMostTextRatio * file.size()))
-      throw Error("The file's texts are out of proportion to its size");
+      throw Error("The texts in the file are too large for a file of this size");
     return unpack(chunk);
   };
 

@@ -155,8 +155,8 @@ void with_section(const Parser& parser, std::uint64_t offset, std::uint16_t id,
   const std::uint32_t packed = in.u32();
   const std::uint32_t unpacked = in.u32();
   if (unpacked > kAnySection && unpacked / kMostRatio > packed)
-    throw Error(
-        fmt::format("Refusing to unpack {} bytes into {}: descriptions do not shrink that much", packed, unpacked));
+    throw Error(fmt::format("Refusing to unpack {} bytes into {}: descriptions cannot be compressed that much", packed,
+                            unpacked));
   const std::uint64_t base = in.file_offset();
   std::vector<std::uint8_t> plain;
   try {
