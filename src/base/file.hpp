@@ -74,8 +74,8 @@ class MappedFile {
   Bytes bytes_;
 };
 
-// A part of a mapped file that is read once from front to back. Pages that were read are released from time to time.
-// Otherwise, all of them would count as the program's memory.
+// A part of a mapped file that is read once from front to back. Pages that were read are released from time to time,
+// because they would otherwise count as the program's memory.
 class ReadOnce {
  public:
   // `file` must outlive this object. If `file` is null, the bytes are not from a mapped file, and no pages are

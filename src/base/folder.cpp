@@ -31,7 +31,7 @@ void make_folder(const std::string& path) {
   if (!folder.has_filename()) return;  // "folder/" has no file name; the call above has made its parent path "folder"
   if (::mkdir(path.c_str(), kPrivateFolder) == 0) return give_files_to_sudo_user(path);
   const int number = errno;
-  // another process has made the folder meanwhile
+  // another process has made the folder since the check above
   if (number == EEXIST && std::filesystem::is_directory(folder, code)) return;
   errno = number;
   throw system_error("Cannot make the folder", path);

@@ -25,8 +25,8 @@ std::array<std::atomic<const char*>, 16> g_unfinished;
 std::atomic<pid_t> g_process = 0;
 static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
 
-// Gives the new file the owner and permissions of the replaced file. If the owner cannot be set, only the owner gets
-// access: the old permissions for group and others were meant for another group.
+// Gives the new file the owner and permissions of the replaced file. If the owner cannot be set, only the new file's
+// owner gets access, because the old permissions were meant for another group.
 void pass_on_owner(int fd, const struct stat& replaced) noexcept {
   const bool same_owner = ::fchown(fd, replaced.st_uid, replaced.st_gid) == 0;
   (void)::fchmod(fd, replaced.st_mode & (same_owner ? 0777u : 0700u));

@@ -9,8 +9,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the length of the UTF-8 sequence at the start of the text; 0 if it is invalid (RFC 3629, section 4). Also
-// returns 0 for C1 control characters, because terminals obey them.
+// Returns the length of the UTF-8 sequence at the start of the text. Returns 0 for an invalid sequence (RFC 3629,
+// section 4), and for C1 control characters, because terminals obey them.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto follows = [&byte](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };

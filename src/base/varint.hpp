@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Encodes integers in a variable number of bytes (LEB128): seven bits per byte, low bits first; the top bit means that
-// more bytes follow. Signed integers are encoded with zigzag, so that small negative numbers stay short.
+// Encodes integers in a variable number of bytes (LEB128). Each byte has seven bits, low bits first, and its top bit
+// means that more bytes follow. Signed integers are encoded with zigzag, so that small negative numbers stay short.
 #pragma once
 
 #include <cstdint>

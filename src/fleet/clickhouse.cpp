@@ -39,8 +39,8 @@ constexpr std::array kPassing = {
     279,  // ALL_CONNECTION_TRIES_FAILED: a shard is not reachable
     473,  // DEADLOCK_AVOIDED
 };
-// With these errors, the server reports that it cannot reach another server. Other network errors may concern the
-// connection to this client.
+// Errors that mean that the server cannot reach another server. Other network errors may be about the connection to
+// this client.
 constexpr std::array kOfAnother = {198, 279};
 // Makes the server answer only after the query has ended, so that an error sets the HTTP status. Without this setting,
 // the text of an error could be in the middle of the answer.

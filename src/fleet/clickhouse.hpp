@@ -46,8 +46,8 @@ class ClickHouse {
 
  private:
   using Parameters = std::vector<std::pair<std::string, std::string>>;
-  // Makes one attempt. Returns an empty text if it succeeds, and otherwise the failure: "cannot be reached: …". Throws
-  // Error if a retry would not help.
+  // Makes one attempt. Returns a failure such as "cannot be reached: …", or an empty text if the attempt succeeds.
+  // Throws Error if a retry would not help.
   std::string attempt(const Parameters& parameters, std::string_view body, std::string& answer);
   // Returns the failure in a reply, in the form that attempt() returns. If there is no failure, moves the reply's text
   // to `answer`.

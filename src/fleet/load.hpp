@@ -36,8 +36,8 @@ class BlockLoader {
               std::string host);
   ~BlockLoader();
 
-  // Starts a new row. The caller then adds the values. A row of another day than the preceding row belongs to another
-  // partition, so it starts a new block. Throws Error.
+  // Starts a new row. The caller then adds the values. A row whose day differs from that of the preceding row starts a
+  // new block, because it belongs to another partition. Throws Error.
   RowBinary& row(std::uint16_t day);
   std::uint32_t block() const { return number_; }  // returns the block number of the current row
   // Sends the remaining rows. Then checks that the server has each row exactly once. Throws Error.

@@ -18,7 +18,7 @@ struct SchemaState {
 
 // Creates the database and the missing tables, and runs the missing migrations. If `cluster` names a cluster in the
 // configuration of the server, this also creates tables that combine all shards. This must be done once on each server
-// of the cluster. Throws Error, also if a newer version of kmemtrace made the tables.
+// of the cluster. Throws Error, for example if a newer version of kmemtrace made the tables.
 SchemaState prepare_schema(ClickHouse& server, const std::string& cluster);
 
 // Throws Error if the tables were made by an older version. Does nothing if there are no tables.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The types of a kernel as BTF (Documentation/bpf/btf.rst, Linux 6.18). The bytes are untrusted. libbpf checks that all
-// types are within the bytes, but it does not check the type IDs in them. So this class checks each step from one type
-// to another, and limits the number of steps to what valid types need.
+// types are within the bytes, but not the type IDs that types refer to. So this class checks each step from a type to
+// another, and limits the number of steps to what valid types need.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// True if the release is a plain name. It is from the trace, which is untrusted, so it must not contain a path to
+// True if the release is a plain name. The release is from the trace, which is untrusted, so it might contain a path to
 // another folder.
 bool is_name(const std::string& release) {
   return !release.empty() && release.front() != '.' && release.find('/') == std::string::npos;

@@ -79,7 +79,8 @@ std::uint32_t number(Dwarf_Die& die, unsigned attribute) {
   return static_cast<std::uint32_t>(value);
 }
 
-// Returns the child that contains the instruction. It is an inlined function, or a block that may contain one.
+// Returns the child that contains the instruction. The child is an inlined function, or a block that may contain an
+// inlined function.
 std::optional<Dwarf_Die> inner_scope(Dwarf_Die& parent, std::uint64_t address) {
   Dwarf_Die die;
   if (dwarf_child(&parent, &die) != 0) return std::nullopt;

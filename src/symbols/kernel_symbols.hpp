@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds the symbols of the traced kernel, as a text with the format of /proc/kallsyms. Most traces contain the symbols.
-// For other traces, such as perf.data, the symbols are from a file that the user names. They are from the running
-// kernel if it is the traced kernel.
+// For other traces, such as perf.data, the symbols are from a file that the user names, or from the running kernel if
+// it is the traced kernel.
 #pragma once
 
 #include <string>

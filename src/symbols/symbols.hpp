@@ -32,9 +32,9 @@ class Symbols : public SymbolNames {
  public:
   // All arguments except the options must outlive this object, and the kallsyms and the notes of the trace must not
   // change. Throws Error if a file that the user names is missing, damaged or of another kernel. A file is of another
-  // kernel if its build ID differs or, without a build ID, if its symbols have other addresses. findings() reports
-  // files that were found by searching but cannot be used. The symbols of the running kernel are read only when they
-  // are needed, because the kernel needs a long time to print them.
+  // kernel if its build ID differs or, without a build ID, if its symbols have other addresses. Files that the search
+  // finds but that cannot be used are only reported by findings(). The symbols of the running kernel are read only when
+  // they are needed, because the kernel needs a long time to print them.
   Symbols(const TraceInfo& info, SymbolOptions options, const WrapperList& wrappers);
   ~Symbols() override;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A child process that is not confined (base/confinement/confine.hpp). It does what this process may no longer do: it
-// renames prepared outputs to their final names, removes unfinished outputs, and opens the binaries and
-// perf-PID.map files that a trace names.
+// A child process that does what its confined parent may no longer do (base/confinement/confine.hpp). The child renames
+// prepared outputs to their final names, removes unfinished outputs, and opens the binaries and perf-PID.map files that
+// a trace names.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct PreparedOutput {
     file,
     folder,
     scratch,  // a folder for temporary files; is never renamed
-    open,     // a folder that already has its final name; a new one is removed if it stays empty
+    open,     // a folder with its final name; removed if it is new and stays empty
   };
 
   Kind kind = Kind::file;
@@ -46,8 +46,8 @@ PreparedOutput* take_prepared(PreparedOutput::Kind kind, const std::string& path
 // Returns the folder for temporary files; empty if none was prepared.
 std::string scratch_folder();
 
-// Starts the child. The child ends with this process, and then removes unfinished outputs. Call this once, before any
-// thread starts. Throws Error.
+// Starts the child. When this process ends, the child removes unfinished outputs and ends too. Call this once, before
+// any thread starts. Throws Error.
 void start_outside();
 // Makes the child rename the output to its final name. Throws Error.
 void name_outside(const PreparedOutput& output);

@@ -13,8 +13,7 @@ namespace kmt::ctf {
 
 namespace {
 
-// Returns the time in nanoseconds since 1970. Times before 1970 count as 1970: no event is that old, so the clock must
-// be damaged.
+// Returns the time in nanoseconds since 1970, and 0 for times before 1970, which only a damaged clock has.
 std::optional<std::uint64_t> ns_of(const bt_clock_snapshot* snapshot) {
   std::int64_t ns = 0;
   if (snapshot == nullptr ||

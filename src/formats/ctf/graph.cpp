@@ -126,13 +126,13 @@ void Messages::assign(bt_message_array_const messages, std::size_t count) {
 
 struct Graph::State {
   PluginRef plugin;
-  std::vector<std::unique_ptr<JsonTrace>> json_traces;  // destroyed after the graph
+  std::vector<std::unique_ptr<JsonTrace>> json_traces;  // must be destroyed after the graph
   SinkClassRef sink_class;
   std::size_t sources = 0;
   std::vector<const bt_port_output*> outputs;
   std::vector<std::size_t> empty;  // indices of the sources that have no streams
   GraphRef graph;
-  std::vector<IteratorRef> iterators;  // in the order of `outputs`; destroyed before the graph
+  std::vector<IteratorRef> iterators;  // in the order of `outputs`; must be destroyed before the graph
 
   // The stream that consume() reads, and the results of consume().
   std::size_t wanted = 0;

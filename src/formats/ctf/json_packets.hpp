@@ -23,7 +23,7 @@ struct PacketStart {
   bool is_cut_off = false;         // the packet is longer than the rest of the file
 };
 
-// Reads the header of the packet at the offset and checks it. Throws Error if it is damaged or belongs to another
+// Reads and checks the header of the packet at the offset. Throws Error if the packet is damaged or belongs to another
 // trace.
 const JsonStreamClass& read_packet_header(const JsonMetadata& metadata, Bytes file, std::uint64_t offset,
                                           FieldDecoder& decoder);

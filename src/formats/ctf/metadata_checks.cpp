@@ -45,7 +45,8 @@ class MemberCount {
   static constexpr std::size_t kMostOfAll = 32768;
   struct Brace {
     std::size_t members;  // number of members so far
-    // True if the brace follows the type of a number or a string. The entries inside are then attributes of the type.
+    // True if the brace follows the type of a number or a string. Then the braces contain attributes of the type, not
+    // members.
     bool of_a_number;
   };
 

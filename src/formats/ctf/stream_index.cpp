@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The layout is ctf_packet_index_file_hdr and ctf_packet_index from lttng-tools, major version 1
 // (include/lttng/lttng-index-abi.h in 2.13). All numbers are big-endian; packet sizes are in bits. Later minor versions
-// have longer entries.
+// have longer entries, whose additional fields are not needed.
 #include "formats/ctf/stream_index.hpp"
 
 #include <fmt/format.h>

@@ -58,7 +58,7 @@ class CacheNameTable {
   CacheId look_up(std::string_view name);
 
   std::vector<std::string>& names_;
-  // Maps the hash of a name to its ID. If another name has this hash, the key is the next unused number.
+  // key: hash of a name, or the next unused number if another name has this hash; value: ID of the name
   FlatMap<std::uint32_t> ids_;
   std::array<Known, 64> recent_{};  // recently used names; some bits of the text are the index
 };

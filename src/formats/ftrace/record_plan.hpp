@@ -56,7 +56,7 @@ struct RecordPlan {
   RecordField frame;                       // of a call: the stack pointer
   RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
   RecordField cache;                       // for bulk_free, the address of the struct kmem_cache, or 0
-  RecordField count;                       // number of freed objects; its size is that of an address
+  RecordField count;                       // number of freed objects; this field has the size of an address
   std::uint32_t objects = 0;               // offset in bytes of the array with the addresses of the freed objects
   std::uint32_t most_objects = 0;          // number of elements of that array; 0: the event has no array
   OldPageFree old_free = OldPageFree::no;

@@ -37,8 +37,8 @@ void ThreadGroups::learn(const TaskCreation& creation, Bytes record, ByteOrder o
   const std::uint64_t flags = load_sized(record.data() + creation.clone_flags, creation.flags_bytes, order);
   std::int32_t group = tid;
   if ((flags & kCloneThread) != 0) {
-    group =
-        task_at(creation.parent);  // the parent may be a thread created on another CPU; thread_group() resolves this
+    // The parent may be a thread whose creation is not read yet; thread_group() finds its group later.
+    group = task_at(creation.parent);
     if (const auto parent = groups_.find(group); parent != groups_.end()) group = parent->second;
   }
   groups_[tid] = group;

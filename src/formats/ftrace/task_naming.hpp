@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads the names of tasks, with the times from which they apply. Sources are task_newtask, task_rename, sched_switch,
-// sched_process_exec and sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18), and the list
-// that LTTng writes at its start.
+// Reads the names of tasks, with the times from which they apply, from the events task_newtask, task_rename,
+// sched_switch, sched_process_exec and sched_process_fork (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18),
+// and the list that LTTng writes at its start.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct TaskNaming {
   std::uint32_t size = 0;  // size of the name in bytes; 0 if the name is a __data_loc
 };
 
-// Returns the names in an event; most events have none. Raises `least_bytes` to cover the fields.
+// Returns the positions of task names in an event; most events have none. Raises `least_bytes` to the size of a record
+// that has these fields.
 std::vector<TaskNaming> task_namings(const EventFormat& format, std::uint32_t& least_bytes);
 
 // Reads the names of tasks from a record, which must have at least `least_bytes` bytes.

@@ -90,7 +90,7 @@ class BlockEncoder {
   std::uint64_t first_ticks_ = 0;
   std::uint64_t last_ticks_ = 0;
   Column scratch_;  // a copy of the record being encoded
-  // Maps the hash of a shape to its number. If another shape has this hash, the key is the next unused number.
+  // key: hash of a shape, or the next unused number if another shape has this hash; value: number of the shape
   FlatMap<std::uint32_t> shape_ids_;
   std::vector<Shape> shapes_;
   std::int32_t run_tid_ = 0;

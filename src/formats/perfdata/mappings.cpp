@@ -15,8 +15,8 @@ constexpr std::uint16_t kOfData = 1u << 13;  // PERF_RECORD_MISC_MMAP_DATA
 constexpr std::uint32_t kExecutable = 4;     // PROT_EXEC
 constexpr std::uint64_t kMostIdBytes = 20;
 
-// True if the mapping has no file, like code that a program generates (tools/perf/util/map.h, is_anon_memory(); Linux
-// 6.18).
+// True if the mapping is not from a file, as for code that a program generates. Same as is_anon_memory() in
+// tools/perf/util/map.h (Linux 6.18).
 bool is_made(std::string_view path) {
   return path.starts_with("//anon") || path.starts_with("/dev/zero") || path.starts_with("/anon_hugepage");
 }

@@ -183,8 +183,8 @@ std::optional<Lines::Item> Lines::without_known_losses(const LostLine& lost) {
 
 namespace {
 
-// True if the line may be the rest of an event that was wrapped at a blank: it starts with a field, with the module of
-// a call site, or with a padded NULL.
+// True if the line may be the rest of an event that was wrapped at a blank. Such a rest starts with a field, the module
+// of a call site, or a padded NULL.
 bool may_continue(std::string_view event, std::string_view line) {
   while (line.starts_with('>') || line.starts_with(' ')) line.remove_prefix(1);
   const std::string_view last = event.substr(event.find_last_of(' ') + 1);

@@ -16,9 +16,9 @@ namespace kmemtrace {
 
 struct ReportOptions {
   std::vector<std::string> by = {"call-site"};  // keys to group by, outermost first; group_keys() lists them
-  // Key of a column; the groups with the largest values in this column come first.
+  // Key of a column. Groups are sorted by their values in this column, largest first.
   std::string sort = "allocated";
-  std::string kallsyms = {};  // file with kernel symbols, used if the trace contains none
+  std::string kallsyms = {};  // path of a file with kernel symbols, used if the trace has none
 };
 
 // Totals of one allocator: "slab", "pages", "percpu" or "vmalloc". docs/formats/report-json.md defines the members.

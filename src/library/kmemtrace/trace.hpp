@@ -57,7 +57,7 @@ struct Event {
   std::uint64_t address = 0;
   std::uint64_t bytes_requested = 0;  // bytes requested by the caller
   std::uint64_t bytes_allocated = 0;  // bytes allocated by the kernel
-  // Address of the code that requested or freed the memory; 0: the event does not contain it.
+  // Address of the code that requested or freed the memory; 0 if the event does not contain it.
   std::uint64_t call_site = 0;
   // Name of the event, such as "kmalloc"; valid until the next event, like all pointers and views in this structure.
   std::string_view name;
@@ -85,7 +85,7 @@ struct Machine {
   unsigned word_bits = 64;
   unsigned cpus = 0;
   std::uint64_t page_size = 0;  // bytes
-  bool clock_in_ns = true;      // true: times are in nanoseconds; false: they are in ticks of another length
+  bool clock_in_ns = true;      // true if times are in nanoseconds; otherwise in ticks of another length
 };
 
 // A problem in a trace, or a reason why its numbers are uncertain. docs/imperfections.md lists the kinds.
