@@ -117,14 +117,20 @@ std::string_view Lines::take_glued() {
 
 namespace {
 
-// Returns where a second line starts in the fields of an event. ftrace, trace-cmd and perf print the name of the task
-// in 16 columns, and a name has at most 15 characters. Empty if the second line has no such columns.
-std::optional<std::size_t> start_of_glued(std::string_view fields, const Line& second) {
+// Returns where a second line starts in the fields of an event: where the name of its task starts. ftrace, trace-cmd
+// and perf print the name in 16 columns, and it has at most 15 characters. Other programs remove blanks. Then the name
+// starts after the last field, and is the last word if the first event is cut off. Empty if a blank is missing.
+std::optional<std::size_t> start_of_glued(const Line& first, const Line& second) {
   constexpr std::size_t kColumns = 16;
+  const std::string_view fields = first.fields;
   const auto end = static_cast<std::size_t>(second.comm.data() + second.comm.size() - fields.data());
-  if (end <= kColumns) return std::nullopt;
-  const std::string_view columns = fields.substr(end - kColumns, kColumns);
-  return columns.starts_with(' ') && columns.find('=') == columns.npos ? std::optional(end - kColumns) : std::nullopt;
+  const std::size_t columns = end > kColumns ? end - kColumns : 0;
+  const std::size_t field = fields.substr(0, end).rfind('=');
+  if (fields[columns] == ' ' && (field == fields.npos || field < columns)) return columns;
+  Line cut = first;
+  cut.fields = fields.substr(0, fields.find(' ', field));
+  const std::size_t blank = is_whole_memory_event(cut) ? cut.fields.size() : fields.substr(0, end).rfind(' ');
+  return blank < end && end - blank <= kColumns ? std::optional(blank) : std::nullopt;
 }
 
 }  // namespace
@@ -135,7 +141,7 @@ Lines::Item Lines::without_glued(Item item) {
   if (first == nullptr || first->fields.find(": ") == first->fields.npos || !is_memory_event(*first)) return item;
   const auto second = parse_line(first->fields);
   if (!second) return item;
-  const auto start = start_of_glued(first->fields, *second);
+  const auto start = start_of_glued(*first, *second);
   if (!start) return Unreadable{"a line break is lost, so it has two events"};
   glued_ = first->fields.substr(*start);
   first->fields = trim(first->fields.substr(0, *start));

@@ -209,7 +209,7 @@ TEST(TextTrace, NamesOfBuffersAndMarksOfQuotesAreSkipped) {
   }
 }
 
-// A serial console or an editor may lose line breaks. The name of a task has 16 columns.
+// A serial console or an editor may lose line breaks. ftrace prints the name of a task in 16 columns.
 TEST(TextTrace, EventsInOneLineAreSplit) {
   const std::string event = "kmalloc: " + kWhole;
   const std::string free = "kfree: call_site=foo+0x1/0x9 ptr=ffff888001234500";
@@ -224,13 +224,24 @@ TEST(TextTrace, EventsInOneLineAreSplit) {
   }
 }
 
-TEST(TextTrace, EventsInOneLineWithoutColumnsAreCounted) {
-  for (const char* const between :
-       {" sh-148 [000] d..1. 5.000002: ", "sh-148 [000] d..1. 5.000002: ", " sh 148 [000] 5.2: "}) {
-    const ReadText found = read(line(kWhole) + "sh-148 [000] d..1. 5.000001: kfree: call_site=f ptr=ffff888001234500" +
-                                between + "kmalloc: " + kWhole + "\n");
-    EXPECT_EQ(found.events.size(), 1u) << between;
-    EXPECT_EQ(found.unreadable(), 1u) << between;
+TEST(TextTrace, EventsInOneLineAreSplitAfterTheLastField) {
+  const std::string free = "kfree: call_site=foo+0x1/0x9 ptr=ffff888001234500";
+  const ReadText found =
+      read("sh-148 [000] d..1. 5.000001: " + free + " Web Content-149 [000] d..1. 5.000002: kmalloc: " + kWhole +
+           " sh-148 [000] d..1. 5.000003: " + free + "\n");
+  ASSERT_EQ(found.events.size(), 3u);
+  EXPECT_EQ(found.unreadable(), 0u);
+  EXPECT_EQ(task_name(found.info.tasks, 149, 5'000'002'000), "Web Content");
+}
+
+TEST(TextTrace, DamagedEventsInOneLineAreCounted) {
+  for (const char* const first : {"kfree: call_site=f ptr=ffff888001234500sh-148", "kfree: call_site=f pt sh-149"}) {
+    const ReadText found = read(line(kWhole) + "sh-148 [000] d..1. 5.000001: " + first +
+                                " [000] d..1. 5.000002: kmalloc: " + kWhole + "\n");
+    EXPECT_EQ(found.unreadable(), 1u) << first;
+    const bool is_second_read = std::string_view(first).ends_with("149");
+    EXPECT_EQ(found.events.size(), is_second_read ? 2u : 1u) << first;
+    if (is_second_read) EXPECT_EQ(task_name(found.info.tasks, 149, 5'000'002'000), "sh");
   }
 }
 
