@@ -29,9 +29,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kTextStart = "/* CTF 1";
 constexpr std::size_t kUuidBytes = 16;
-constexpr std::size_t kBegin = 64;           // number of metadata bytes that are enough to find the version
-constexpr int kMostDepth = 6;                // maximum depth of folders: session, archives, chunk, domain, uid, 64-bit
-constexpr std::size_t kMostText = 1u << 20;  // maximum number of metadata bytes to search for `trace { … }`
+constexpr std::size_t kBegin = 64;              // number of metadata bytes that are enough to find the version
+constexpr int kMostDepth = 6;                   // maximum depth of folders: session/archives/chunk/domain/uid/64-bit
+constexpr std::size_t kMostText = 1u << 20;     // maximum number of metadata bytes to search for `trace { … }`
 constexpr std::size_t kMostFolders = 1u << 16;  // maximum number of folders; larger trees are not traces
 
 struct Metadata {

@@ -117,7 +117,7 @@ const Json& list_property(const Json& object, const char* name) {
   return *list;
 }
 
-// Reads the properties of a bit array, on which numbers are based.
+// Reads the properties that numbers have in common with bit arrays.
 void parse_bits(const Json& value, FieldNode& node) {
   node.length = number_property(value, "length");
   if (node.length == 0 || node.length > kMostBits)

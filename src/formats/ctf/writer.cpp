@@ -75,7 +75,8 @@ class PacketWriter {
   // Writes an empty packet for a loss. The packet's times are the last event before the loss and the first event after
   // it.
   void write_loss(std::uint64_t until_ns) {
-    if (bytes_.empty() && sequence_ == 0) {  // readers count losses only from the second packet on
+    // Begin with a packet without a loss, because readers report no loss before the first packet.
+    if (bytes_.empty() && sequence_ == 0) {
       begin_packet(until_ns);
       last_ns_ = until_ns;
     }

@@ -16,7 +16,7 @@
 
 namespace kmt::perfdata {
 
-// Events of one CPU that were not recorded. The kernel or perf counted them.
+// A loss of events on one CPU, as counted by the kernel or perf.
 struct Loss {
   std::optional<std::uint64_t> count;  // empty if unknown
   std::uint64_t time_ns = 0;           // 0: a total at the end, which includes the other losses

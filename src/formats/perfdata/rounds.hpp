@@ -84,7 +84,7 @@ class HeldByTime {
  private:
   struct Place {
     std::uint64_t time_ns;
-    std::uint32_t index;  // index into items_; orders items with equal time and CPU by arrival
+    std::uint32_t index;  // index into items_; lower for items that arrived earlier
     std::uint16_t cpu;
   };
   static bool before(const Place& a, const Place& b) {

@@ -12,7 +12,7 @@ namespace kmt::relay {
 struct Step {
   enum class Kind : std::uint8_t {
     record,
-    null,  // an event that relay could not write
+    null,  // zeros instead of an event that relay could not write
     torn,  // damaged bytes; long damage is split into several steps
   };
   Kind kind = Kind::record;

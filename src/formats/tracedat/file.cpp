@@ -448,7 +448,7 @@ MissingCpus::MissingCpus(const FileContents& contents, const TraceInfo& info)
 }
 
 void MissingCpus::report(const BufferData& buffer, Findings& findings) {
-  if (buffer.cpus.empty()) return;  // the buffer was not used
+  if (buffer.cpus.empty()) return;  // nothing was recorded from this buffer
   const unsigned cpus = contents_.description.kernel.cpus;
   std::set<unsigned> present;
   for (const CpuData& data : buffer.cpus)
