@@ -11,10 +11,10 @@ namespace kmt {
 
 struct TaskName {
   std::optional<std::int32_t> id;  // empty for allocations in interrupts, because these belong to no task
-  std::string comm;                // name of the task; for a process, the last name that it had
-  // Time of birth. Set if several tasks of the trace have this ID; 0: born before the trace.
+  std::string comm;                // name of the task; for a process, its last name
+  // Time of birth; 0: born before the trace. Only set if several tasks of the trace have this ID.
   std::optional<std::uint64_t> born_ns = {};
-  // Earlier names of a process under which it allocated; only the first few names.
+  // For a process: earlier names under which it allocated. Contains only the first few names.
   std::vector<std::string> earlier = {};
 };
 

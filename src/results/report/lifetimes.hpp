@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A histogram of the lifetimes of allocations. Each power of two is divided into four buckets, so a percentile is at
-// most 25 % too high. The memory that a histogram needs depends only on the range of lifetimes.
+// A histogram of the lifetimes of allocations. Each power of two is divided into four buckets. A percentile computed
+// from them is therefore at most 25 % too high. A histogram over a wider range of lifetimes needs more memory; the
+// number of allocations does not matter.
 #pragma once
 
 #include <bit>
@@ -33,7 +34,7 @@ class Lifetimes {
   std::uint64_t mean_ns() const { return count_ == 0 ? 0 : static_cast<std::uint64_t>(sum_ / count_); }
   // Returns a percentile of the lifetimes, rounded up to the end of a bucket; 0 if there are no lifetimes.
   std::uint64_t percentile_ns(unsigned percent) const;
-  // Returns all buckets from the first non-empty one to the last non-empty one.
+  // Returns the buckets from the first to the last one that contains a lifetime, including empty buckets in between.
   std::vector<Bucket> buckets() const;
 
   // Returns the number of the bucket that contains this lifetime. Buckets 0 to 3 contain lifetimes of 0 to 3 ns; each
@@ -58,7 +59,7 @@ class Lifetimes {
   Sum sum_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t short_ = 0;
-  unsigned first_ = 0;  // bucket number of counts_[0]
+  unsigned first_ = 0;  // number of the bucket that counts_[0] counts
   std::vector<std::uint64_t> counts_;
 };
 

@@ -27,29 +27,29 @@ struct EventsAndPages {
   }
 };
 
-// Sums for one task, or for one kind of interrupt.
+// Page events of one task, or of one kind of interrupt.
 struct PageTaskRow {
   std::string task;                 // "find-153", "[softirq]"
   std::string comm;                 // "find", "[softirq]"
   std::optional<std::int32_t> tid;  // empty for interrupts
   EventsAndPages allocated;         // mm_page_alloc
   EventsAndPages failed;            // failed allocations
-  EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: taken from the buddy lists under the zone lock
-  EventsAndPages refilled;          // those zone_locked events that refill per-CPU lists
+  EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: pages taken from the buddy lists under the zone lock
+  EventsAndPages refilled;          // zone_locked events that refill per-CPU lists
   std::uint64_t refill_runs = 0;    // number of runs of consecutive zone_locked events
   EventsAndPages freed;             // mm_page_free
   EventsAndPages freed_batched;     // mm_page_free_batched
-  EventsAndPages drained;           // mm_page_pcpu_drain: moved from a per-CPU list to the buddy lists
+  EventsAndPages drained;           // mm_page_pcpu_drain: pages moved from a per-CPU list to the buddy lists
   std::uint64_t drain_runs = 0;     // number of runs of consecutive drained events
-  EventsAndPages fallbacks;         // mm_page_alloc_extfrag: pages of the free blocks that were used
+  EventsAndPages fallbacks;         // mm_page_alloc_extfrag: the pages are those of the free blocks that were used
   EventsAndPages fragmenting;       // fallbacks to blocks smaller than a pageblock
   EventsAndPages severe;            // fragmenting fallbacks to blocks of order 3 or less
   EventsAndPages moderate;          // fragmenting fallbacks to blocks of higher orders
   EventsAndPages ownership_changed;
-  std::uint64_t live_pages = 0;  // number of pages allocated by the task and not freed in the trace
+  std::uint64_t live_pages = 0;  // number of pages that the task allocated and that were not freed in the trace
 };
 
-// Sums for one order and migrate type.
+// Allocations of one order and migrate type.
 struct PageTypeRow {
   unsigned order = 0;
   int migrate_type = 0;
@@ -73,7 +73,7 @@ struct PageFallbackRow {
   EventsAndPages ownership_changed;
 };
 
-// Failed allocations with equal task, order, flags and migrate type.
+// Failed allocations with equal task, order, GFP flags and migrate type.
 struct PageFailureRow {
   std::string task;
   unsigned order = 0;
@@ -87,7 +87,7 @@ struct PageFailureRow {
 };
 
 struct PagesResult {
-  TraceSummary trace;                      // trace.events: number of selected page allocator events
+  TraceSummary trace;                      // trace.events is the number of selected page allocator events
   PageTaskRow total;                       // sums over all tasks; `task` is "total"
   std::vector<PageTaskRow> tasks;          // all tasks, unsorted
   std::vector<PageTypeRow> types;          // sorted by order, then by migrate type
@@ -97,11 +97,11 @@ struct PagesResult {
                                            // order cause fragmentation
   // True: the trace does not contain the order, so the order of the architecture's huge pages is assumed.
   bool pageblock_order_assumed = false;
-  std::optional<unsigned> nodes;  // number of NUMA nodes with CPUs; empty: the trace does not contain it
+  std::optional<unsigned> nodes;  // number of NUMA nodes with CPUs; empty: not in the trace
   // Recommended increase of vm.min_free_kbytes (Documentation/trace/events-kmem.rst). Empty if fragmentation is not
   // severe. If the number of nodes is unknown, the value is for one node.
   std::optional<std::uint64_t> min_free_kbytes_step;
-  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // pairs of the kind of anomaly and a count
+  std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // pairs of a kind of anomaly and its count
   Findings findings;
 };
 

@@ -22,7 +22,7 @@ const Column<PageTaskRow>* find_page_task_column(std::string_view key);
 // allocated, then by name. The pointers point into `rows`.
 std::vector<const PageTaskRow*> sorted_page_tasks(const std::vector<PageTaskRow>& rows, const Column<PageTaskRow>& by);
 
-// Adds the values of `row` to `sum`, except those that cannot be added.
+// Adds the values of `row` to `sum`. Values that have no meaningful sum stay unchanged.
 void add_up(PageTaskRow& sum, const PageTaskRow& row);
 
 }  // namespace kmt

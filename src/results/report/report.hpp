@@ -37,31 +37,32 @@ struct TraceSummary {
   std::uint64_t duration_ns = 0;     // time from the first to the last event that passed the filter
   std::uint64_t whole_first_ns = 0;  // time of the first event of the trace
   std::uint64_t whole_ns = 0;        // time from the first to the last event of the trace
-  std::uint64_t recorded_ns = 0;     // length of the recording within --time; rates are computed from it
+  std::uint64_t recorded_ns = 0;     // length of the recorded time within --time, for computing rates
   std::uint64_t events = 0;
   std::uint64_t stacks = 0;       // number of different kernel stacks in the whole trace
   std::uint64_t user_stacks = 0;  // number of different user-space stacks in the whole trace
   std::uint64_t lost_events = 0;  // number of lost events of the whole trace
   std::vector<std::uint64_t> lost_per_cpu;
-  bool lost_at_least = false;  // true: the size of some losses is unknown, and each of these counts as one event
-  // True: the CPU of some lost events is unknown, and their tasks may not have been recorded at all.
+  // True: lost_events is a lower bound, because a loss of unknown size counts as one event.
+  bool lost_at_least = false;
+  // True: the CPU of some lost events is unknown. These events may belong to tasks that were not to be recorded.
   bool lost_of_any_task = false;
-  bool loss_known = true;          // false: the trace is damaged or cut off, and more events may have been lost
+  bool loss_known = true;          // false: the trace is damaged or cut off, so more events may have been lost
   std::string missing_cpus;        // CPUs without data: "CPU 1, CPU 3"; empty: no CPU is known to be missing
   std::string recorded_at;         // "2026-11-21T12:13:00Z"; empty if not in the trace
   std::string recorder_arguments;  // "kmemtrace record -- make"; empty if not in the trace
-  bool complete = true;            // false: reading was interrupted, and the rest of the trace is not counted
+  bool complete = true;            // false: reading was interrupted, so the result lacks the rest of the trace
 };
 
-// All events within --time, even if no filter selects them.
+// Events within --time, whether or not the other filters select them.
 struct Activity {
   std::vector<std::pair<std::string, std::uint64_t>> events;  // pairs of "system:name" and a count
-  std::array<bool, kAllocators> allocated{};  // index: Allocator; true: there were allocations, including failed ones
+  std::array<bool, kAllocators> allocated{};  // index: Allocator; true: there were allocations, even if all failed
 };
 
-// Totals of an allocator whose allocations are identified by address. Bytes have the same meaning as in Event.
+// Totals of an allocator that identifies allocations by their address. Bytes have the same meaning as in Event.
 struct AllocatorTotals : AllocationSums {
-  std::uint64_t frees = 0;  // number of all frees, including frees without a known allocation
+  std::uint64_t frees = 0;  // number of all frees, including frees whose allocation is not in the trace
   std::uint64_t unmatched_frees = 0;
   std::uint64_t null_frees = 0;
   std::uint64_t cross_node_frees = 0;  // only valid if SlabTotals::cross_node_allocations is set
@@ -91,8 +92,8 @@ struct PageOrderRow {
   std::uint64_t live_bytes = 0;  // live bytes of allocations of this order
 };
 
-// Events that contradict each other, such as two frees of one address without an allocation in between. They are
-// grouped by the call sites of both events.
+// Events that contradict each other, such as two frees of one address without an allocation in between. One row counts
+// all pairs of events with equal call sites.
 struct AnomalyRow {
   Imperfection kind{};
   Allocator allocator = Allocator::slab;
@@ -102,20 +103,21 @@ struct AnomalyRow {
   std::uint64_t count = 0;
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
-  bool explained = false;  // true: the cause is known, and ExplainedAnomalies counts it
+  bool explained = false;  // true: the cause is known, and ExplainedAnomalies includes this row
 };
 
-// The group with most live memory. Excludes pages, which may contain objects of other groups, and reclaimable memory.
+// The group with the most live memory. Pages are excluded, because they may contain objects of other groups.
+// Reclaimable memory is excluded too.
 struct MostLive {
   std::string group;  // GroupRow::name
   LiveCount live;
   bool is_upper_bound = false;
   TaskName process;           // the process that allocated the largest part of `live`
-  LiveCount of_process;       // the part that this process allocated
+  LiveCount of_process;       // the part of `live` that this process allocated
   std::size_t processes = 0;  // number of all processes that allocated a part of `live`
 };
 
-// Live bytes of pages by use, as far as stacks, GFP flags and migrate types show the use.
+// Live bytes of pages by use. The use is known if stacks, GFP flags or migrate types show it.
 struct LivePages {
   std::uint64_t user = 0;  // user memory and page cache
   std::uint64_t slab = 0;  // pages of slabs and large kmallocs
@@ -125,29 +127,29 @@ struct ReportResult {
   TraceSummary trace;
   Activity activity;
   std::vector<std::pair<std::string, std::uint64_t>> events;  // pairs of event name and count, most frequent first
-  std::uint64_t calls = 0;                                    // number of calls of kernel functions
+  std::uint64_t calls = 0;                                    // number of recorded calls of kernel functions
   SlabTotals slab;
   PageTotals pages;
   AllocatorTotals percpu;
-  AllocatorTotals vmalloc;  // address areas: vmalloc, vmap, ioremap and all other mappings in this address range
+  AllocatorTotals vmalloc;  // address areas of vmalloc, vmap, ioremap and all other mappings in the vmalloc range
   MemoryState memory;
   std::vector<PageOrderRow> page_orders;  // sorted by order
-  std::vector<GroupKey> by;               // keys of the groups
-  std::vector<GroupTable> groups;         // one table for each allocator that has events and to which a key applies
+  std::vector<GroupKey> by;               // keys by which allocations are grouped
+  std::vector<GroupTable> groups;  // one table for each allocator that has events and at least one key that applies
   std::vector<std::pair<std::string, std::uint64_t>> anomalies;  // pairs of kind and count; only kinds that occurred
-  std::vector<AnomalyRow> anomaly_sites;                         // anomalies by pair of call sites, most frequent first
-  ExplainedAnomalies explained;                                  // those anomalies that have a known cause
-  OlderObjectsOfTrace older;                                     // slab objects from before the trace
-  Findings findings;                                             // findings of the reader, such as damage and losses
-  std::vector<Matrix> matrices;                                  // one for each table of `groups`, if requested
-  std::optional<MostLive> most_live;                             // set if ReportRequest::most_live is set
-  std::optional<LivePages> live_pages;                           // set if ReportRequest::live_pages is set
-  std::optional<Histories> histories;                            // set if ReportRequest::history is set
-  std::optional<TrafficOverTime> traffic;                        // set if ReportRequest::traffic is set
+  std::vector<AnomalyRow> anomaly_sites;   // anomalies grouped by their two call sites, most frequent first
+  ExplainedAnomalies explained;            // counts of those anomalies that have a known cause
+  OlderObjectsOfTrace older;               // slab objects allocated before the trace
+  Findings findings;                       // findings of the reader, such as damage and losses
+  std::vector<Matrix> matrices;            // one matrix for each table in `groups`; empty if not requested
+  std::optional<MostLive> most_live;       // set if ReportRequest::most_live is set
+  std::optional<LivePages> live_pages;     // set if ReportRequest::live_pages is set
+  std::optional<Histories> histories;      // set if ReportRequest::history is set
+  std::optional<TrafficOverTime> traffic;  // set if ReportRequest::traffic is set
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);
-// Returns the live allocations of all allocators that the kernel may have freed without an event.
+// Returns the live allocations that the kernel may have freed without an event, summed over all allocators.
 LiveCount maybe_freed_of(const ReportResult& report);
 // Returns a row with the totals of a whole allocator, without keys.
 GroupRow row_of(const AllocatorTotals& totals, Allocator allocator);

@@ -14,13 +14,13 @@ namespace kmt {
 
 struct Timeline {
   Allocator allocator = Allocator::slab;
-  std::string name;                     // name of a group; empty: the whole allocator
-  const GroupRow* group = nullptr;      // points into TimelineResult::report; null: the timeline of a whole allocator
+  std::string name;                 // name of a group; empty: the whole allocator
+  const GroupRow* group = nullptr;  // points into TimelineResult::report; null for the timeline of a whole allocator
   std::vector<TimeSeriesPoint> points;  // one point for each time bucket
   bool knows_bytes = true;
 };
 
-// Returns the live allocations of a timeline that may be freed.
+// Returns those live allocations of a timeline that the kernel may have freed without an event.
 inline const LiveCount& maybe_freed_of(const Timeline& timeline, const ReportResult& report) {
   return timeline.group != nullptr ? timeline.group->maybe_freed : totals_of(report, timeline.allocator).maybe_freed;
 }
@@ -34,15 +34,15 @@ struct Balance {
   double last = 0;
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
-  std::int64_t explained = 0;  // change in bytes that the trace explains; positive if the counter should increase
-  std::string_view of_what;    // text about `explained`: its content, and why it may differ from the counter
+  std::int64_t explained = 0;  // change in bytes that the trace explains; positive if the trace explains an increase
+  std::string_view of_what;    // text for the user: the events in `explained`, and why the counter may differ
 };
 
 struct TimelineResult {
   ReportResult report;
-  TimeAxis axis;                     // time axis of Timeline::points, which may be coarser than the axis of the report
-  std::vector<Timeline> allocators;  // one for each allocator with allocations
-  std::vector<Timeline> groups;      // one for each of the groups with the highest peaks, sorted by allocator
+  TimeAxis axis;                     // time axis of Timeline::points; may be coarser than the axis in `report`
+  std::vector<Timeline> allocators;  // one timeline for each allocator that has allocations
+  std::vector<Timeline> groups;      // timelines of the groups with the highest peaks, sorted by allocator
   std::vector<Balance> balances;     // empty if only a part of the trace was selected or read
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Allocations and frees in each time bucket of a trace. Buckets are short, so they can be summed over any longer
+// Allocations and frees in each time bucket of a trace. Buckets are short, so views can sum them over any longer
 // interval.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace kmt {
 
-// Values are modulo 2^64, because a trace may contain any sizes. They may decrease: for a duplicate event, the values
-// of the first event are subtracted.
+// Values are modulo 2^64, because a damaged trace may contain any sizes. Values may decrease: when a duplicate event is
+// found, the values of the first event are subtracted.
 struct TrafficCounts {
   std::uint64_t allocations = 0;
   std::uint64_t requested = 0;  // bytes
@@ -44,7 +44,7 @@ struct Traffic {
 };
 
 // Counts of one group in each time bucket, sorted by bucket.
-using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null: not kept for this group
+using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null if the group has no such counts
 
 // Allocations of the slab allocator in one bucket with equal call site, requested size and given size.
 struct SizeTraffic {
@@ -55,8 +55,8 @@ struct SizeTraffic {
   std::uint64_t allocations = 0;
 };
 
-// Frees in one bucket, by lifetime of the freed allocation: at least 2^octave ns (octave 0: 0 ns) and less than
-// 2^(octave + 1) ns.
+// Frees in one bucket, grouped by the lifetime of the freed allocation. The lifetime is at least 2^octave ns (octave 0:
+// 0 ns) and less than 2^(octave + 1) ns.
 struct LifetimeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   Allocator allocator = Allocator::slab;
@@ -66,7 +66,7 @@ struct LifetimeTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Frees in one bucket, by allocating CPU (`from`) and freeing CPU (`to`).
+// Frees in one bucket, grouped by the CPU that allocated (`from`) and the CPU that freed (`to`).
 struct CpuTraffic {
   Allocator allocator = Allocator::slab;
   unsigned from = 0;

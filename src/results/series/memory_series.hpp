@@ -14,8 +14,8 @@ enum class MemorySource : std::uint8_t {
   meminfo,           // bytes
   vmstat,            // bytes
   vmstat_rate,       // bytes per second since the previous sample
-  slabinfo_objects,  // bytes of a cache's objects in use; SLUB counts all objects of per-CPU slabs as used
-  slabinfo_pages,    // bytes of a cache's slabs
+  slabinfo_objects,  // bytes of the objects in use of a cache; SLUB counts all objects of per-CPU slabs as in use
+  slabinfo_pages,    // bytes of the slabs of a cache
   // At most this many bytes of a kmalloc cache are accounting data of slabs (trace/state/slab_extensions.hpp). The name
   // SUnreclaim stands for all kmalloc caches together.
   slab_extensions,

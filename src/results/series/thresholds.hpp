@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All numbers by which reports, series of snapshots, the fleet and `investigate` decide whether memory grows. Values
+// All thresholds by which reports, series of snapshots, the fleet and `investigate` decide whether memory grows. Values
 // marked "chosen" were chosen by judgement, not measured. The unit tests of analysis/growth check them.
 #pragma once
 
@@ -19,27 +19,27 @@ struct Thresholds {
   double least_seconds = 1;                     // seconds; in a shorter time, one burst of allocations looks like
                                                 // growth; chosen
 
-  // The fleet counts any rise as growth, without a threshold or a test, because users look for slow growth on many
-  // hosts. For each group, the fleet counts the hosts on which the group grows.
+  // The fleet uses neither a threshold nor a test: it counts any rise as growth, because users look for slow growth on
+  // many hosts. For each group, the fleet counts the hosts on which the group grows.
 
-  // `leaks` and the fleet doubt a group if at least one of this number of frees was not traced. If there are fewer
-  // untraced frees, they may be errors of the recording. `leaks` and the fleet use exact recordings only. Chosen by
-  // judgement.
+  // `leaks` and the fleet doubt a group if at least one in this number of its frees was not traced. With fewer untraced
+  // frees, these may be errors of the recording. `leaks` and the fleet use exact recordings only. Chosen by judgement.
   std::uint64_t frees_per_unseen = 100;
-  // Limits for kinds of objects that live longer than the recording. Their number need not grow if old objects are
+  // Limits for objects of kinds that live longer than the recording. Their number need not grow if old objects are
   // freed as fast as new ones are allocated. For this, in each third of the time, the frees of older objects must be at
   // least `pace_of_older` times the allocations that are still live. If the cache of allocation and free events is
-  // unknown, only frees by a function with a similar name count. Their number must differ by less than the share
-  // `same_pace`, and there must be at least `fewest_births` allocations. Chosen by judgement.
+  // unknown, only frees by a function with a similar name count. In this case, the numbers of frees and allocations
+  // must differ by less than the share `same_pace`. There must also be at least `fewest_births` allocations. Chosen by
+  // judgement.
   double pace_of_older = 0.5;
   double same_pace = 0.25;
   std::uint64_t fewest_births = 20;
 
-  // Maximum size of page tables as a share of user memory. Up to this size, user memory explains the page tables. When
-  // processes start, their page tables are a tenth of their memory. Chosen by judgement.
+  // Maximum size of page tables as a share of user memory. If page tables are not larger, user memory explains their
+  // growth. When processes start, their page tables are a tenth of their memory. Chosen by judgement.
   double most_page_tables = 0.5;
-  // In bytes. A process may have fewer page tables than this, or fewer for each of its new children. The page tables
-  // are then not judged separately, because the children still share the user memory of the process. Chosen by
+  // In bytes. Page tables of a process are not judged separately if they are smaller than this, or if they are smaller
+  // than this for each new child of the process. New children still share the user memory of the process. Chosen by
   // judgement.
   std::uint64_t page_tables_of_task = 1 << 20;
 
@@ -72,46 +72,51 @@ struct Thresholds {
 
   // In bytes. A smaller rise (two samples at the default distance, or four pages) is not a leak. Chosen by judgement.
   double least_rise = 16 << 10;
-  // growth needs no second source if its p-value is at most this share of the limit; chosen
+  // growth needs no second source if its p-value is at most this share of the required p-value; chosen
   double highly_significant_share = 0.01;
   // In seconds. In a shorter time, counters have fewer than 16 values, and there are too few samples. Chosen by
   // judgement.
   double shortest_watch = 10;
-  // Minimum length of a recording, as a share of the time. In a shorter recording, long-lived memory looks like growth.
-  // Chosen by judgement.
+  // Minimum length of a recording, as a share of the observed time. In a shorter recording, long-lived memory looks
+  // like growth. Chosen by judgement.
   double shortest_recording = 0.1;
   double shortest_recording_seconds = 1;  // seconds; minimum length of a recording, even if there are no samples
-  double ended_early = 0.9;  // share of the time; if allocations were observed for less, they ended early; chosen
+  // Share of the observed time; if allocations were observed for less, observation ended early; chosen.
+  double ended_early = 0.9;
 
-  double least_covered = 0.5;  // share of the time; if less was observed, growth cannot be ruled out; chosen
+  // Share of the requested time; if less was observed, growth cannot be ruled out; chosen.
+  double least_covered = 0.5;
 
   // A cache is compared with the findings that allocate from it. Their rates agree only roughly, because other objects
   // share the slabs. Chosen by judgement.
-  double enough_of_rate = 0.4;  // a cache confirms a finding if it grows by at least this share of the finding's rate
-  // A cache contradicts a finding if its confidence interval is below this share of the finding's rate.
+  double enough_of_rate = 0.4;  // minimum growth of a cache that confirms a finding, as a share of the finding's rate
+  // A cache contradicts a finding if the whole confidence interval of its growth is below this share of the finding's
+  // rate.
   double too_slow = 0.8;
-  // Two copied files agree with a finding if the ratio of their growth to the finding's is between these factors.
+  // Two copied files agree with a finding if the growth between them, divided by the finding's growth, is between these
+  // factors.
   double differs_least = 0.5;
   double differs_most = 2;
-  double good_part = 0.3;      // minimum share of a finding's bytes that a confirmed cache must have
+  double good_part = 0.3;      // minimum share of a finding's bytes that must be in a cache with confirmed growth
   double most_of_cache = 0.5;  // minimum share of a cache's live memory that a cluster must have to be its cause
   double nearly_all_of_cache = 0.9;
-  double share_of_cause = 0.1;   // caches with a smaller share of a finding's bytes are left out
-  double common_function = 0.9;  // a function that names a finding is in the stacks of at least this share of the bytes
+  double share_of_cause = 0.1;  // caches with a smaller share of a finding's bytes are left out
+  // A finding is named after a function that is in the stacks of at least this share of its bytes.
+  double common_function = 0.9;
 
   // Limits for few samples. Within 15 s, half of the samples of a small leak may be missing by chance, which halves its
-  // measured rate. The leak's share of the samples of a cache varies in the same way, so the rate may be only a
-  // quarter.
+  // measured rate. The share of a cache's samples that belong to the leak varies in the same way. The measured rate may
+  // therefore be only a quarter of the real one.
   std::uint64_t fewest_samples = 5;
   std::uint64_t fewest_if_nearly_all = 3;
-  // Number of samples of a leak that `investigate` finds nearly always. Their number varies by a fifth from one
-  // investigation to the next.
+  // If a leak has this number of samples, `investigate` nearly always finds it. The number of samples varies by a fifth
+  // from one investigation to the next.
   double samples_nearly_always_found = 25;
   double even_enough = 0.99;  // minimum evenness (0 to 1), to exclude memory that was allocated all at once
   double least_of_rate = 0.25;
 
-  // Samples from before a recording show whether growth had begun. If 8 samples are expected, a Poisson count is at
-  // most 0.3 times as large in only 0.5 % of all cases.
+  // Samples from before a recording show whether growth had begun by then. If 8 samples are expected, a Poisson count
+  // is at most 0.3 times as large in only 0.5 % of all cases.
   double fewest_expected = 8;
   double least_share_of_expected = 0.3;
 
@@ -124,11 +129,11 @@ struct Thresholds {
   std::array<double, 2> late_parts = {0.5, 1.0 / 3};
   double rose_unfollowed_bytes = 1 << 20;
   double rose_unfollowed_share = 0.5;  // minimum rise, as a share of the value before the rise
-  double hardly_ever_falls = 0.999;    // minimum confidence; reached by values that never fall (kTauOfWalk)
-  // If findings explain a smaller share of a counter's growth, the growth counts as hardly explained.
+  double hardly_ever_falls = 0.999;    // minimum confidence; values that never fall reach it (see kTauOfWalk)
+  // If findings explain less than this share of a counter's growth, the growth counts as unexplained.
   double much_explained = 0.5;
-  // Share of the fastest growth. Slower growth may be a side effect of the fastest, such as small objects allocated
-  // with files.
+  // Minimum rate of further states to report, as a share of the fastest growth. Slower growth may be a side effect of
+  // the fastest growth, such as small objects that are allocated with files.
   double least_beside = 0.2;
 
   // A process is new if it started during the observation and still runs at its end. A new process is settled if,
@@ -139,10 +144,10 @@ struct Thresholds {
   double most_of_one_process = 0.25;
   double settled_share = 0.8;
 
-  // The memory that the kernel allocates for a recording appears as one step while the recording is set up. This number
-  // is the minimum ratio of this step to the whole rise, and of the whole rise to this step.
+  // The memory that the kernel allocates for a recording appears as one step while the recording is set up. The step
+  // and the whole rise may differ: the smaller of the two is at least this share of the larger one.
   double recorders_jump = 0.8;
-  double recorders_other_moves = 0.3;  // maximum of any other change, as a share of the step
+  double recorders_other_moves = 0.3;  // maximum size of any other change, as a share of the step
   // Maximum length of the set-up, as a share of the time. An interpolation over a longer time would look like steady
   // growth.
   double longest_setup = 0.25;

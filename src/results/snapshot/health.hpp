@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Health checks of kernel memory. Each check compares one number of a snapshot with two limits. The limits are above
-// the values of healthy machines, so a warning is a reason to look, not a proof of a fault.
+// Health checks of kernel memory. Each check compares one number of a snapshot with two limits. Healthy machines have
+// values below the limits, so a warning is a reason to look, not a proof of a fault.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +54,9 @@ std::string_view name_of(Health health);
 
 struct HealthCheck {
   HealthTopic topic = HealthTopic::available;
-  std::optional<double> value;         // empty: the snapshot lacks the files for this check
-  std::optional<std::uint64_t> bytes;  // the bytes of a share; empty: none, or unknown
+  std::optional<double> value;  // empty: the snapshot lacks the files for this check
+  // Bytes of the share in `value`; empty if the value is no share, or if the bytes are unknown.
+  std::optional<std::uint64_t> bytes;
   std::string subject;  // the largest caller or cgroup, or the lines whose amounts are unknown; empty: none
   Health health = Health::unknown;
 };

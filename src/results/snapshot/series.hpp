@@ -23,8 +23,8 @@ struct SnapshotRow {
   bool judged = true;               // false: not tested for growth, because it is not an amount of kernel memory
   std::size_t first = 0;            // index of the first snapshot that contains a value
   std::vector<double> values;       // amounts in each snapshot, starting with snapshot `first`; see counts_cgroups()
-  std::vector<double> reclaimable;  // reclaimable part of each of `values`, if known
-  Trend trend;                      // only set if `judged`; starts with the first value that is not 0
+  std::vector<double> reclaimable;  // reclaimable part of each element of `values`, as far as known
+  Trend trend;                      // trend from the first value that is not 0; only set if `judged`
   LeakVerdict verdict = LeakVerdict::too_short;
 
   double change() const { return values.back() - values.front(); }
@@ -37,16 +37,17 @@ struct SnapshotSeries {
   std::uint64_t first_unix_ns = 0;
   std::uint64_t last_unix_ns = 0;
   std::uint64_t total = 0;                // MemTotal in the last snapshot
-  std::vector<std::uint64_t> elapsed_ns;  // times of the usable snapshots, since the first snapshot
+  std::vector<std::uint64_t> elapsed_ns;  // times of the readable snapshots, in ns since the first one
   std::size_t stored = 0;                 // number of snapshots in the file
   std::size_t damaged = 0;                // number of snapshots that cannot be read
   std::vector<std::string> damage;        // descriptions of other damage in the file
-  std::vector<std::string> notes;         // about reports of a kernel log that are not used
+  std::vector<std::string> notes;         // notes for the user about reports in a kernel log that were not used
   bool finished = true;                   // false: the end of the file is missing, because writing was interrupted
   double threshold_bytes_per_s = 0;
-  double confidence_needed = 0;   // confidence (0 to 1) required for certain growth; higher if more rows are tested
-  std::size_t judged = 0;         // number of rows tested for growth
-  std::vector<SnapshotRow> rows;  // sorted by part; rows without a change are left out, except in the balance sheet
+  double confidence_needed = 0;  // confidence (0 to 1) required for certain growth; higher if more rows are tested
+  std::size_t judged = 0;        // number of rows tested for growth
+  // Sorted by part; contains only rows that changed, and all rows of the balance sheet.
+  std::vector<SnapshotRow> rows;
 
   std::uint64_t span_ns() const { return elapsed_ns.empty() ? 0 : elapsed_ns.back(); }
   bool found() const;  // true if any growth is certain

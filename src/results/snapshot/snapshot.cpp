@@ -12,7 +12,7 @@ Cell if_known(const SlabCacheUse& cache, std::optional<std::uint64_t> SlabAttrib
   return *(cache.attributes->*number);
 }
 
-// Returns a number of objects or slabs. Empty for a cache from the kernel's log, which has only bytes.
+// Returns a number of objects or slabs. Empty for caches from the kernel's log, which reports only bytes.
 Cell if_counted(const SlabCacheUse& cache, std::uint64_t number) {
   return cache.object_bytes == 0 ? Cell() : Cell(number);
 }
@@ -43,7 +43,7 @@ constexpr std::array<Column<SlabCacheUse>, 13> kSnapshotColumns = {{
      "page order of a slab"},
 }};
 
-// Lines of memory.stat whose sum is "kernel". Linux 5.18 and later have the line "kernel" itself.
+// Lines of memory.stat that add up to kernel memory. Since Linux 5.18, memory.stat has this sum as the line "kernel".
 constexpr std::array<std::string_view, 6> kKernelParts = {"kernel_stack", "pagetables", "sec_pagetables",
                                                           "percpu",       "slab",       "vmalloc"};
 
@@ -83,8 +83,7 @@ std::optional<std::uint64_t> kernel_bytes(const CgroupMemory& cgroup) {
   return sum;
 }
 
-// Returns the user memory of a cgroup. In cgroups of version 1, only the lines "total_…" include the children of a
-// cgroup.
+// Returns the user memory of a cgroup. In cgroups of version 1, only the lines "total_…" include child cgroups.
 std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup) {
   const auto sum_of_lines = [&](std::string_view a, std::string_view b) -> std::optional<std::uint64_t> {
     const auto first = find_number(cgroup.values, a);

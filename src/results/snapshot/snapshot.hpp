@@ -20,12 +20,13 @@
 namespace kmt {
 
 struct BalanceLine {
-  std::string id;           // "slab.in-use"; its meaning never changes
-  std::string label;        // readable name
-  std::int64_t bytes = 0;   // negative if the files of `source` contradict each other
-  unsigned depth = 0;       // 0: part of MemTotal; 1: part of the line of depth 0 above it
-  bool counted = true;      // false: a remark, whose bytes are already in other lines
-  bool known = true;        // false: no file has the amount, or only its known parts are 0; `bytes` is 0
+  std::string id;          // ID such as "slab.in-use"; the meaning of an ID never changes
+  std::string label;       // readable name
+  std::int64_t bytes = 0;  // negative if the files of `source` contradict each other
+  unsigned depth = 0;      // 0: a part of MemTotal; 1: a part of the preceding line with depth 0
+  bool counted = true;     // false: a remark, whose bytes are already in other lines
+  // False: no file contains the amount, or only parts that are 0 are known. `bytes` is then 0.
+  bool known = true;
   bool at_least = false;    // true: a part is unknown, so `bytes` is a lower limit
   std::string source = {};  // names of the files from which the amount is computed
 
@@ -49,22 +50,22 @@ struct SlabCacheUse {
   std::uint64_t slabs = 0;
   const SlabAttributes* attributes = nullptr;  // points into the SnapshotResult of this cache; null: unknown
 
-  // Returns the bytes of an object. Excludes padding if the size without padding is known.
+  // Returns the bytes of an object, without padding if the size without padding is known.
   std::uint64_t asked_bytes() const {
     return attributes != nullptr ? std::min(attributes->object_bytes.value_or(object_bytes), object_bytes)
                                  : object_bytes;
   }
 };
-// Returns a map from all names of the caches to the caches. The folder of merged caches is a name too, because
-// alloc_traces uses it. The pointers and names point into `caches`.
+// Returns a map from the names of caches to the caches. It contains all names of merged caches, and the name of their
+// folder, which alloc_traces uses. The pointers and names point into `caches`.
 std::unordered_map<std::string_view, const SlabCacheUse*> caches_by_name(const std::vector<SlabCacheUse>& caches);
 
-// Removed cgroups that still hold memory, below a cgroup that still exists. Their memory includes the cgroup's own
-// memory, so the amounts are upper bounds. Empty: unknown.
+// Removed cgroups that still hold memory, below a cgroup that still exists. The amounts are upper bounds, because they
+// include memory of the existing cgroup itself. Amounts are empty if unknown.
 struct DyingCgroups {
   std::string below;  // path of the cgroup that still exists
   std::uint64_t count = 0;
-  std::optional<std::uint64_t> existing;  // number of cgroups below it that still exist
+  std::optional<std::uint64_t> existing;  // number of existing cgroups below the cgroup
   std::optional<std::uint64_t> kernel_bytes;
   std::optional<std::uint64_t> slab_bytes;
   std::optional<std::uint64_t> percpu_bytes;
@@ -112,7 +113,7 @@ inline constexpr std::array kSnapshotParts = {SnapshotPart::balance_sheet,    Sn
                                               SnapshotPart::vmalloc,          SnapshotPart::allocinfo,
                                               SnapshotPart::cgroups,          SnapshotPart::dying_cgroups,
                                               SnapshotPart::slab_allocations, SnapshotPart::page_owners};
-// True if the amounts of this part are numbers of removed cgroups. All other parts of a series have bytes.
+// True if the amounts of this part are numbers of removed cgroups. In a series, all other parts have amounts in bytes.
 constexpr bool counts_cgroups(SnapshotPart part) { return part == SnapshotPart::dying_cgroups; }
 struct SnapshotPartText {
   std::string_view id;       // name in JSON
@@ -128,7 +129,8 @@ struct SnapshotChange {
   std::int64_t b = 0;
 };
 
-// A line in two balance sheets. `a` or `b` is empty if this snapshot lacks a file from which the amount is computed.
+// A line that is in one or both of two balance sheets. `a` or `b` is empty if a file for computing this amount is
+// missing in the snapshot.
 struct BalanceChange {
   BalanceLine line;  // the line in one of the two sheets; BalanceLine::bytes has no meaning here
   std::optional<std::int64_t> a;
@@ -141,7 +143,7 @@ struct SnapshotDiff {
   std::string a_kernel;
   std::string b_kernel;
   std::vector<BalanceChange> sheet;
-  // Sorted by the size of the change. Unchanged names are left out.
+  // The changes are sorted by size, the largest first. Names without a change are left out.
   std::vector<SnapshotChange> caches;
   std::vector<SnapshotChange> vmalloc;
   std::vector<SnapshotChange> allocinfo;
