@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Accounting data of slabs: one struct slabobj_ext for each object (mm/slab.h of Linux 6.18). The vector of a slab is
-// an unreclaimable kmalloc object, even if the slab is reclaimable (alloc_slab_obj_exts() in mm/slub.c of Linux 6.18,
-// memcg_alloc_page_obj_cgroups() since Linux 5.9). So kmalloc caches grow with other caches.
+// Accounting data of slabs: one struct slabobj_ext for each object (mm/slab.h of Linux 6.18). The kernel allocates an
+// array of these structs for each slab (alloc_slab_obj_exts() in mm/slub.c of Linux 6.18,
+// memcg_alloc_page_obj_cgroups() since Linux 5.9). The array is an unreclaimable kmalloc object, even if the slab is
+// reclaimable. So kmalloc caches grow when other caches grow.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,9 @@
 namespace kmt {
 
 // A struct slabobj_ext has 8 bytes, and 16 bytes in kernels with CONFIG_MEM_ALLOC_PROFILING. slabinfo does not show
-// which size is true, and slabs without accounted objects have no such data.
+// which of the two sizes a kernel has. Slabs without accounted objects have no such data.
 struct SlabExtensions {
-  // Upper limits of the bytes that are accounting data. Each name points to a kmalloc cache in slabinfo.
+  // By name of a kmalloc cache: upper limit of its bytes that are accounting data. The names point into slabinfo.
   std::map<std::string_view, std::uint64_t> by_cache;
   std::uint64_t least = 0;  // bytes in all caches together, with 8 bytes for each object
 };
