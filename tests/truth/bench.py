@@ -6,12 +6,15 @@ right.
 bench.py KMEMTRACE [--seconds N] [--rounds N] [--only NAME,…] [--tools investigate,leaks,top] [--beside LOAD] [--keep DIR]
 [--twice]
 
-A plant is found if a confirmed finding names one of its functions or caches and its process. A confirmed finding in a healthy load is a false alarm. `top` is asked only about plants whose objects have a
-known size: its interval for the live bytes of the process must contain the number of bytes that the process holds. A
-question is one run of one tool with one plant or load. Prints a line for each question, and the confusion matrix of each tool. The exit status is 1 after a false alarm,
-or if fewer than 95 % of the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question
-with a wrong answer is asked again, and only the second answer counts: during the first, other processes of the machine
-may have allocated memory."""
+A question is one run of one tool with one plant or load. A plant is found if a confirmed finding names one of its
+functions or caches and its process. A confirmed finding in a healthy load is a false alarm. `top` is asked only about
+plants whose objects have a known size. Its answer is right if its interval for the live bytes of the process contains
+the number of bytes that the process holds.
+
+Prints a line for each question, and the confusion matrix of each tool. The exit status is 1 after a false alarm, or if
+fewer than 95 % of the plants are found. For a wrong answer, the data is kept in DIR. With --twice, a question with a
+wrong answer is asked again, and only the second answer counts. The reason is that other processes of the machine may
+have allocated memory during the first run."""
 import argparse
 import json
 import os
@@ -139,8 +142,8 @@ def ask_leaks(program, seconds, folder):
     return Answer(confirmed, '; '.join(words[:100] for words, _ in confirmed[:3]) or 'no growth')
 
 
-# Bytes of each object of a plant on Linux 6.18, for `top`. Pages with slab objects do not count in addition to the
-# objects.
+# For each plant, the kernel memory in bytes that one of its objects holds on Linux 6.18. As in `top`, slab objects
+# count, but the pages of their slabs do not.
 SIZES = {
     'messages': 1024 + 256 / 16,  # kmalloc-1k, and a queue (kmalloc-256) for 16 messages
     'renamed_threads': 1024 + 256 / 16,

@@ -72,7 +72,8 @@ class Judge {
   std::vector<GrowthGroup> not_recorded(const GrowthCluster& cluster, double seconds) const;
   // True if the recorded caches have most of the cluster's sampled bytes.
   bool is_mostly_recorded(const GrowthCluster& cluster) const;
-  // True if samples from before the recording confirm a growth rate. Empty if too few samples are expected to decide.
+  // True if the cluster already had enough sampled live bytes at the start of the recording for growth at the rate
+  // `bytes_per_s`. Empty if the samples cannot decide this, for example because sampling ended too early.
   std::optional<bool> began_before_trace(const GrowthCluster& cluster, double bytes_per_s) const;
   // Adds the growth of these groups to the kernel counters that include them, even if the counter itself grows little.
   static void explain(const std::vector<const GrowthGroup*>& groups, double bytes_per_s,

@@ -62,7 +62,8 @@ void add_list(std::vector<std::string>& list, std::string_view text) {
     if (!part.empty()) list.emplace_back(part);
 }
 
-// Parses a size such as "64M" as the kernel does (memparse in lib/cmdline.c); returns 0 for other text.
+// Parses a decimal size such as "64M", with the suffixes K, M and G of the kernel's memparse(). Ignores text after the
+// size. Returns 0 if the text does not start with a number, or if the number without its suffix exceeds 2^32.
 std::uint64_t parse_kernel_size(std::string_view text) {
   const std::uint64_t size = take_number<std::uint64_t>(text).value_or(0);
   if (size > (1ull << 32)) return 0;

@@ -29,7 +29,7 @@ struct BlockEvent {
   std::int32_t tid = 0;
   std::uint32_t shape = kLiteral;  // index into shapes()
   std::uint64_t address = 0;
-  Bytes literal;  // if the event has no shape: its record, in which the task is blank
+  Bytes literal;  // if the event has no shape: its record, with a task ID of 0
 };
 
 struct LostHere {

@@ -387,7 +387,7 @@ export interface FindingCache {
   bytes_per_s: number;
   kernel_bytes_per_s: number | null;
   no_account: string | null;
-  kind: string | null; // name of the kmalloc cache type that grows
+  kind: string | null; // for a kmalloc size, the cache of this size that grows, such as "kmalloc-cg-1k"
   merged_with: string[]; // caches that share their slabs with this cache
 }
 
