@@ -199,11 +199,11 @@ class Grouping {
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
   std::vector<std::uint32_t> code_of_site_;     // by call site: 0: not computed yet, else 1 + ID of the address
   std::vector<std::uint32_t> caller_of_stack_;  // by stack, like code_of_site_
-  // function_of_code_ is indexed by the ID of an address: 0 if not computed yet, else 1 + index in texts_.
-  std::vector<std::uint8_t> use_of_stack_;  // by stack: 0: not computed yet, else 1 + PageUse
+  std::vector<std::uint8_t> use_of_stack_;      // by stack: 0: not computed yet, else 1 + PageUse
   PageUseFlags page_use_flags_;
   // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
   std::vector<std::uint8_t> is_for_task_[2];
+  // By the ID of an address; 0: not computed yet, else 1 + index in texts_.
   std::vector<std::uint32_t> function_of_code_;
   // The owners of the code at an address. 0: not computed yet, else 1 + index in owners_.
   struct KnownOwners {

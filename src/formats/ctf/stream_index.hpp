@@ -15,7 +15,7 @@ struct CutOff {
   std::uint64_t packets = 0;    // number of packets in the index
   std::uint64_t missing = 0;    // number of packets that are missing or incomplete in the stream
   std::uint64_t offset = 0;     // offset in bytes of the first missing packet
-  std::uint64_t discarded = 0;  // number of events that the tracer discarded, as counted in the missing packets
+  std::uint64_t discarded = 0;  // number of events that the tracer discarded since the last complete packet
 };
 
 // Returns nothing if no packet is missing or the index is empty. Ignores an incomplete last entry, because the index

@@ -627,7 +627,8 @@ TEST_F(RelayCapture, ManyCpusAreConvertedInTwoPasses) {
   EXPECT_EQ(opened, 2u);
 }
 
-// A conversion to records of current events, and back, must not change anything.
+// Relay files that are converted to .kmt must have the same events as before. The migrate type is not compared, because
+// relay records have none.
 TEST_F(RelayCapture, ConvertedTracesHaveTheSameEvents) {
   for (const Abi& abi : all_abis()) {
     fs::remove_all(path_);

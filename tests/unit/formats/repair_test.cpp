@@ -148,8 +148,9 @@ Findings findings_of(const File& file) {
   return source->info().findings;
 }
 
-// Repairs a file and compares the result with the damaged file. The events must be equal, and no findings except losses
-// may be added.
+// Repairs a file and reads both files. Their events must be equal. The repaired file must have a finding that the
+// kernel's count of lost events is missing, and no findings of damage. It must have a finding for the repair if the
+// index was missing or chunks were dropped.
 void expect_repaired(const File& damaged, const std::string& what) {
   const Repair repair = plan_repair(damaged);
   ASSERT_TRUE(repair.needed) << what;
