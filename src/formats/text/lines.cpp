@@ -157,7 +157,7 @@ std::optional<Lines::Item> Lines::next() {
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
   line = with_split_parts(clean_line(line, clean_));
   Item item = without_glued(parse_item(line));
-  return glued_.empty() ? with_continuation(std::move(item), line) : item;
+  return glued_.empty() ? with_continuation(item, line) : item;
 }
 
 Lines::Item Lines::parse_item(std::string_view line) {
