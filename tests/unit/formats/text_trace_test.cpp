@@ -241,7 +241,9 @@ TEST(TextTrace, DamagedEventsInOneLineAreCounted) {
     EXPECT_EQ(found.unreadable(), 1u) << first;
     const bool is_second_read = std::string_view(first).ends_with("149");
     EXPECT_EQ(found.events.size(), is_second_read ? 2u : 1u) << first;
-    if (is_second_read) EXPECT_EQ(task_name(found.info.tasks, 149, 5'000'002'000), "sh");
+    if (is_second_read) {
+      EXPECT_EQ(task_name(found.info.tasks, 149, 5'000'002'000), "sh");
+    }
   }
 }
 
