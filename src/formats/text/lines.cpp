@@ -119,10 +119,12 @@ namespace {
 
 // Returns where a second line starts in the fields of an event: where the name of its task starts. ftrace, trace-cmd
 // and perf print the name in 16 columns, and it has at most 15 characters. Other programs remove blanks. Then the name
-// starts after the last field, and is the last word if the first event is cut off. Empty if a blank is missing.
+// starts after the last field, and is the last word if the first event is cut off. Empty if a blank or the name is
+// missing.
 std::optional<std::size_t> start_of_glued(const Line& first, const Line& second) {
   constexpr std::size_t kColumns = 16;
   const std::string_view fields = first.fields;
+  if (second.comm.empty()) return std::nullopt;
   const auto end = static_cast<std::size_t>(second.comm.data() + second.comm.size() - fields.data());
   const std::size_t columns = end > kColumns ? end - kColumns : 0;
   const std::size_t field = fields.substr(0, end).rfind('=');

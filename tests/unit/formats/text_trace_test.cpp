@@ -247,6 +247,14 @@ TEST(TextTrace, DamagedEventsInOneLineAreCounted) {
   }
 }
 
+TEST(TextTrace, ASecondEventWithoutATaskIsCounted) {
+  for (const char* const task : {"-12", "   -12", "---", "--12"}) {
+    const ReadText found = read(line(kWhole) + "sh-148 [000] d..1. 5.000001: kfree: " + task +
+                                " [000] d..1. 5.000002: kfree: call_site=f ptr=ffff888001234500\n");
+    EXPECT_EQ(found.events.size() + found.unreadable(), 2u) << task;
+  }
+}
+
 // A line of fields alone, as `perf script -F trace` prints it, is not the rest of the event above it.
 TEST(TextTrace, FieldsWithoutAnEventAreCounted) {
   const ReadText found = read(line(kWhole) + "call_site=foo+0x1 ptr=ffff888001234500\n" + line(kWhole));
