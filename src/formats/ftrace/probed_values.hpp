@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// Where a record has a value that the probe read from memory or a register.
+// Position in a record of a value that the probe read from memory or a register.
 struct ProbedValue {
   std::uint8_t number = 0;  // number of the value among the recorded values of the function
   std::uint16_t offset = 0;
