@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/record/recorder.hpp"
@@ -106,7 +107,7 @@ int record_trace(const RecordOptions& options) {
   RecordSteps steps;
   steps.ended = [&] {
     if (trigger && !triggered)
-      triggered = trigger->wants_failures() ? output.saw_failed_allocation() : trigger->holds();
+      triggered = trigger->wants_failures() ? output.saw_failed_allocation() : trigger->holds(monotonic_ns());
     return triggered || interrupt.interrupted();
   };
   steps.begins = [&] {

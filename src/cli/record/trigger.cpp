@@ -40,14 +40,13 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
 void Trigger::start() {
   if (key_.empty()) return;
   if (comparison_ == '+') at_start_ = value_of(key_).value_or(ProcValue{}).value;
-  if (comparison_ == '+' || !holds()) return;
+  if (comparison_ == '+' || !holds(monotonic_ns())) return;
   throw Error(fmt::format("The condition of --trigger is already true: {}", what_happened()))
       .hint("Use NAME+N to wait for growth");
 }
 
-bool Trigger::holds() {
+bool Trigger::holds(std::uint64_t now_ns) {
   if (key_.empty()) return false;
-  const std::uint64_t now_ns = monotonic_ns();
   if (now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + 100'000'000;
   const auto found = value_of(key_);

@@ -19,9 +19,9 @@ class Trigger {
   // Stores the current value, from which growth is measured. Throws Error if the condition is already true.
   void start();
   bool wants_failures() const { return key_.empty(); }
-  // True if the condition is true now. Always false for failed allocations, which the recording itself detects. Reads
-  // the value at most ten times per second.
-  bool holds();
+  // True if the condition is true at `now_ns`, a monotonic time in nanoseconds. Always false for failed allocations,
+  // which the recording itself detects. Reads the value at most ten times per second, and returns false in between.
+  bool holds(std::uint64_t now_ns);
   // Returns text such as "SUnreclaim is 2.1 GiB", with the value from the last time the condition was true.
   std::string what_happened() const;
 

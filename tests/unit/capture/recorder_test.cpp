@@ -43,19 +43,20 @@ TEST(Recorder, BuffersFitASecondOfTheMeasuredRateWithinLimits) {
 
 TEST(Recorder, ConditionsOfATrigger) {
   EXPECT_TRUE(Trigger("failure").wants_failures());
-  EXPECT_FALSE(Trigger("failure").holds());
-  EXPECT_TRUE(Trigger("MemTotal>1M").holds());
-  EXPECT_FALSE(Trigger("MemTotal<1M").holds());
+  EXPECT_FALSE(Trigger("failure").holds(0));
+  EXPECT_TRUE(Trigger("MemTotal>1M").holds(0));
+  EXPECT_FALSE(Trigger("MemTotal<1M").holds(0));
   Trigger grown("MemTotal+0");
-  EXPECT_TRUE(grown.holds()) << "no value of the start is known yet";
+  EXPECT_TRUE(grown.holds(0)) << "no value of the start is known yet";
   Trigger not_grown("MemTotal+0");
   not_grown.start();
-  EXPECT_FALSE(not_grown.holds());
-  EXPECT_FALSE(Trigger("pgfault<1").holds()) << "a counter of vmstat";
+  EXPECT_FALSE(not_grown.holds(0));
+  EXPECT_FALSE(Trigger("pgfault<1").holds(0)) << "a counter of vmstat";
   Trigger once("MemTotal > 1M");
-  EXPECT_TRUE(once.holds());
+  EXPECT_TRUE(once.holds(1));
   EXPECT_NE(once.what_happened().find("MemTotal is "), std::string::npos);
-  EXPECT_FALSE(once.holds()) << "the condition is checked ten times a second";
+  EXPECT_FALSE(once.holds(100'000'000)) << "the condition is checked ten times a second";
+  EXPECT_TRUE(once.holds(100'000'001));
   for (const char* const wrong : {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1"})
     EXPECT_THROW(Trigger{wrong}, Error) << wrong;
 }
