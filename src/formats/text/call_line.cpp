@@ -117,13 +117,30 @@ bool parse_begin(std::string_view text, CallLine& call) {
   return is_function(call.function);
 }
 
+// Removes what trace-cmd prints after a call: "(ret=-14)", or with the option fgraph:depth "(2)".
+void take_suffix(std::string_view& text, CallLine& call) {
+  constexpr std::string_view kReturn = "ret=";
+  const std::size_t open = text.rfind(" (");
+  if (open == text.npos || !text.ends_with(')')) return;
+  const std::string_view before = trim(text.substr(0, open));
+  if (before.empty() || (std::string_view(";{}").find(before.back()) == text.npos && !before.ends_with("*/"))) return;
+  const std::string_view inside = text.substr(open + 2, text.size() - open - 3);
+  const bool is_return = inside.starts_with(kReturn);
+  if (!is_return && inside.find_first_not_of("0123456789") != inside.npos) return;
+  if (is_return) call.return_value = inside.substr(kReturn.size());
+  text = before;
+}
+
 // Parses the last column: an entry, an exit, a leaf or a comment. The column starts with two blanks, and two more for
 // each call around this one. Mail programs and web pages may merge the blanks.
 bool parse_code(std::string_view column, CallLine& call) {
   constexpr std::size_t kIndent = 2;
   const std::size_t blanks = std::min(column.find_first_not_of(' '), column.size());
-  if (blanks >= kIndent) call.depth = static_cast<unsigned>(blanks / kIndent - 1);
+  // Without the column of durations, the text starts with one blank. A single blank may also be the rest of more.
+  const bool has_durations = blanks % kIndent == 0;
+  if (blanks >= kIndent) call.depth = static_cast<unsigned>(has_durations ? blanks / kIndent - 1 : blanks / kIndent);
   std::string_view text = trim(column);
+  take_suffix(text, call);
   if (text.starts_with("/*")) {
     call.part = CallPart::comment;
     const std::string_view comment = take_comment(text);

@@ -47,10 +47,11 @@ bool parse_clock(std::string_view word, Line& line) {
 // Parses the IRQ-INFO of a line. The characters mean: interrupts off, reschedule needed, kind of interrupt, depth of
 // disabled preemption, depth of disabled migration (trace_print_lat_fmt() in kernel/trace/trace_output.c, Linux 6.18).
 bool parse_irq_info(std::string_view word, Line& line) {
-  constexpr std::size_t kContext = 2;
   if (word.size() < 4 || word.size() > 8 || word.find_first_not_of(".dDXbBnNpPlLhHsSzZ#0123456789abcdef") != word.npos)
     return false;
-  switch (word[kContext]) {
+  // Kernels with PREEMPT_RT before Linux 6.12 have one more column before the context.
+  const bool has_lazy_column = std::string_view("hsHzZ").find(word[3]) != word.npos;
+  switch (word[has_lazy_column ? 3 : 2]) {
     case 'h': line.context = Context::kHardIrq; break;
     case 's': line.context = Context::kSoftIrq; break;
     case 'H': line.context = Context::kHardIrq | Context::kSoftIrq; break;
@@ -292,8 +293,11 @@ std::optional<LostLine> parse_lost_by_ftrace(std::string_view line) {
   return LostLine{*cpu, parse_number<std::uint64_t>(take_word(words))};
 }
 
-// Parses "sh 812 [001] 5.906771: PERF_RECORD_LOST lost 123". The number is the last word.
+// Parses "LOST 123 events!", which perf trace prints, and "sh 812 [001] 5.906771: PERF_RECORD_LOST lost 123". In the
+// latter, the number is the last word.
 std::optional<LostLine> parse_lost_by_perf(std::string_view line) {
+  if (line.starts_with("LOST ") && line.ends_with(" events!"))
+    if (const auto count = parse_number<std::uint64_t>(line.substr(5, line.size() - 5 - 8))) return LostLine{0, count};
   const std::size_t at = line.find("PERF_RECORD_LOST");
   if (at == std::string_view::npos) return std::nullopt;
   LostLine lost;

@@ -274,7 +274,9 @@ Lines::Item Lines::complete(CallLine call) {
 }
 
 std::optional<Line> Lines::parse(std::string_view line) {
-  if (line.starts_with('+') || line.starts_with('-')) return parse_minimal(line);
+  const std::string_view text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  if (text.starts_with('+') || text.starts_with('-'))
+    if (auto minimal = parse_minimal(text)) return minimal;
   std::optional<Line> event = parse_line(line);
   if (event && event->event.empty() && !rewrite_old_fields(*event)) return std::nullopt;
   return event;

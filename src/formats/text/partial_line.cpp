@@ -8,6 +8,7 @@
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "base/words.hpp"
 #include "formats/text/memory_line.hpp"
 #include "trace/event.hpp"
 
@@ -171,27 +172,33 @@ std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields)
   if (open == text.npos || !text.ends_with(')')) return std::nullopt;
   std::string_view before = text.substr(0, open);
   const std::string_view event = take_last_word(before);
-  std::string_view task = take_last_word(before);
-  std::string_view time = trim(before);
-  if (const std::size_t duration = time.find('('); duration != time.npos) time = trim(time.substr(0, duration));
+  // The time, the duration in brackets, and the task. The name of the task may have blanks. If perf traced a single
+  // thread, it prints no task.
+  Words words(before);
+  const std::string_view time = words.next();
+  std::string_view task = words.rest();
+  if (task.starts_with('(')) task = task.substr(std::min(task.find(')'), task.size() - 1) + 1);
+  if (task.starts_with(':')) task.remove_prefix(1);
+  task = trim(task);
   Line line;
   line.has_cpu = false;
   line.system = "kmem";
   line.event = event.substr(std::min(event.find(':') + 1, event.size()));
   if (!is_word(line.event) || !event.starts_with("kmem:")) return std::nullopt;
-  if (task.ends_with(':')) task = {};  // the line has no task, and this is the duration
   const auto since = parse_milliseconds(fmt::format("{}ms", time));
   const std::size_t slash = task.rfind('/');
   const auto tid = parse_number<std::int32_t>(task.substr(slash == task.npos ? 0 : slash + 1));
-  if (!since || !tid) return std::nullopt;
+  if (!since || (!tid && !task.empty())) return std::nullopt;
   line.time = *since;
-  line.tid = *tid;
+  if (tid) line.tid = *tid;
   line.comm = task.substr(0, slash == task.npos ? 0 : slash);
   fields.clear();
   for (const std::string_view part : split(text.substr(open + 1, text.size() - open - 2), ',')) {
     const std::size_t colon = part.find(": ");
     if (colon == part.npos) continue;
-    const std::string_view name = trim(part.substr(0, colon)), value = trim(part.substr(colon + 2));
+    const std::string_view name = trim(part.substr(0, colon));
+    std::string_view value = trim(part.substr(colon + 2));
+    if (value.size() > 1 && value.starts_with('"') && value.ends_with('"')) value = value.substr(1, value.size() - 2);
     // Printed as a negative decimal number.
     const auto number = name == "call_site" ? parse_value(value) : std::nullopt;
     fields += number ? fmt::format(" {}={:#x}", name, *number) : fmt::format(" {}={}", name, value);

@@ -123,6 +123,32 @@ TEST(TextCalls, ThePrintFormatOfTheKernel) {
   EXPECT_EQ(found.calls.at(1).event.duration_ns, 16u);
 }
 
+// trace-cmd prints results and depths after the call.
+TEST(TextCalls, ResultsAndDepthsAfterTheCall) {
+  const ReadCalls found = read(
+      "sh-7 [002] 10.000001: funcgraph_entry:                   |  f() {\n"
+      "sh-7 [002] 10.000002: funcgraph_entry:        0.451 us   |    g(); (ret=-14)\n"
+      "sh-7 [002] 10.000003: funcgraph_entry:                   |    h() { (1)\n"
+      "sh-7 [002] 10.000004: funcgraph_exit:         1.000 us   |    } /* h */ (ret=0x20)\n"
+      "sh-7 [002] 10.000005: funcgraph_exit:         9.359 us   |  } (ret=5)\n");
+  EXPECT_EQ(shape_of(found), "f{0 g{1 g}1 h{1 h}1 f}0");
+  ASSERT_EQ(found.calls.size(), 6u);
+  EXPECT_EQ(found.calls[2].event.duration_ns, 451u);
+  EXPECT_EQ(found.calls[5].event.duration_ns, 9359u);
+  EXPECT_EQ(found.calls[2].event.return_value, static_cast<std::uint64_t>(-14));
+  EXPECT_EQ(found.calls[4].event.return_value, 0x20u);
+  EXPECT_EQ(found.calls[5].event.return_value, 5u);
+}
+
+// The option nofuncgraph-duration removes a column, and with it a blank before each call.
+TEST(TextCalls, WithoutDurations) {
+  for (const std::string cpu : {" 0)", " 0)  bash-812     |"})
+    EXPECT_EQ(shape_of(read(kHeader + cpu + " f() {\n" + cpu + "   g() {\n" + cpu + "     h();\n" + cpu + "   }\n" +
+                            cpu + " }\n")),
+              "f{0 g{1 h{2 h}2 g}1 f}0")
+        << cpu;
+}
+
 TEST(TextCalls, SwitchesTellTheTaskOfACpu) {
   const ReadCalls found = read(std::string(kHeader) +
                                " 1)               |  f() {\n"

@@ -160,6 +160,30 @@ TEST(TextForms, OtherProgramsAndOptions) {
     expect_allocation(read(text), text);
 }
 
+// perf trace prints names of tasks with blanks, no task if it traced a single thread, and caches in quotes.
+TEST(TextForms, TasksOfPerfTrace) {
+  const std::string fields = "(call_site: -2124952363, ptr: 0xffff888001234500, name: \"my cache\")\n";
+  const ReadText found = read("     0.052 Web Content/77 kmem:kmem_cache_free" + fields +
+                              "     0.053 (         ): Web Content/77 kmem:kmem_cache_free" + fields +
+                              "     0.054 kmem:kmem_cache_free" + fields + "LOST 7 events!\n");
+  ASSERT_EQ(found.events.size(), 3u);
+  EXPECT_EQ(found.events[0].tid, 77);
+  EXPECT_EQ(found.events[1].tid, 77);
+  EXPECT_EQ(task_name(found.info.tasks, 77, found.events[0].time_ns), "Web Content");
+  EXPECT_EQ(found.lost(), 7u);
+}
+
+// kmemtrace's tracer with the option kmem_minimalistic prints two blanks at the start of a line.
+TEST(TextForms, TheMinimalFormOfTheOldTracer) {
+  const std::string text =
+      "# tracer: kmemtrace\n#\n  +      K   4000   4096   000000d0   0xffff88003c8b4000     -1   copy_process\n"
+      "  -      K                            0xffff88003c8b4000          do_exit\n";
+  const ReadText found = read(text);
+  ASSERT_EQ(found.events.size(), 2u);
+  EXPECT_EQ(found.events[0].bytes_requested, 4000u);
+  EXPECT_EQ(found.events[1].kind, EventKind::kfree);
+}
+
 TEST(TextForms, ImpossibleValuesAreUnreadable) {
   const std::string good = kHead + kEvent + "\n";
   for (const char* const sizes :

@@ -330,7 +330,11 @@ TEST(TextTrace, OtherFormsOfLines) {
         Form{"trace-cm-154     12..s..     3.843052: kmalloc:     ", 12, 3'843'052'000, Context::kSoftIrq},
         Form{"    bash-28633     1..... 40396406603us : kmalloc: ", 1, 40'396'406'603'000, 0},
         Form{"ksoftirq-22        1..s.. 40396413435us!: kmalloc: ", 1, 40'396'413'435'000, Context::kSoftIrq},
-        Form{" my 1..... -7    0d.h1    5us+: kmalloc: ", 0, 5'000, Context::kHardIrq}}) {
+        Form{" my 1..... -7    0d.h1    5us+: kmalloc: ", 0, 5'000, Context::kHardIrq},
+        // PREEMPT_RT before Linux 6.12
+        Form{"sh-148 [001] d..h2.. 5.000003: kmalloc: ", 1, 5'000'003'000, Context::kHardIrq},
+        Form{"sh-148 [001] d..s213 5.000003: kmalloc: ", 1, 5'000'003'000, Context::kSoftIrq},
+        Form{"sh-148 [001] .....11 5.000003: kmalloc: ", 1, 5'000'003'000, 0}}) {
     const ReadText found = read(line(kWhole, form.head));
     ASSERT_EQ(found.events.size(), 1u) << form.head;
     EXPECT_EQ(found.events[0].kind, EventKind::kmalloc) << form.head;
