@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -96,8 +97,10 @@ std::uint64_t uptime_ns_of(const std::string& text) {
 
 // The reports in one log.
 struct LogReports {
-  std::vector<OomReport> usable;    // reports of one boot that show the total of memory
-  std::vector<OomReport> unusable;  // reports that do not show the total of memory, or whose first lines are lost
+  std::vector<OomReport> usable;      // reports of one boot that show the total of memory
+  std::vector<OomReport> unusable;    // reports that do not show the total of memory, or whose first lines are lost
+  std::vector<OomReport> of_cgroups;  // reports about a cgroup that reached its limit
+  std::size_t unused_of_cgroups = 0;
   std::size_t mixed = 0;
   std::size_t dropped = 0;  // number of the oldest reports that were dropped because the log has too many
   std::size_t earlier = 0;  // number of reports from earlier boots
@@ -128,6 +131,11 @@ bool is_same_report(const OomReport& a, const OomReport& b) {
     return false;
   const auto numbers_of = [](const OomReport& report) {
     std::vector<LogNumbers> numbers = {report.lines};
+    if (report.kill.cgroup) {
+      LogNumbers& of_cgroup = numbers.emplace_back();
+      of_cgroup[report.kill.cgroup->memory.path] = report.kill.cgroup->usage_bytes.value_or(0);
+      for (const NamedAmount& value : report.kill.cgroup->memory.values) of_cgroup.emplace(value.name, value.value);
+    }
     for (const auto& [node, of_node] : report.nodes) numbers.push_back(of_node);
     for (const auto& [name, zone] : report.zones) numbers.push_back(zone.numbers);
     return numbers;
@@ -154,6 +162,8 @@ LogReports log_reports(std::string_view text) {
   for (OomReport& report : reports) {
     if (report.is_mixed)
       ++log.mixed;
+    else if (report.is_of_cgroup())
+      log.of_cgroups.push_back(std::move(report));
     else
       (is_usable(report) ? log.usable : log.unusable).push_back(std::move(report));
   }
@@ -197,10 +207,10 @@ class Finder {
 
   void take_log(std::string_view path, std::string_view text) {
     LogReports found = log_reports(text);
-    if (text.find("emory cgroup out of memory") != std::string_view::npos) has_cgroup_kills_ = true;
+    if (text.find("emory cgroup out of memory") != text.npos) has_cgroup_kills_ = true;
     // Several logs may contain the same reports, so keep only the log with the most reports.
     const auto rank = [](const LogReports& log) {
-      return std::tuple(log.usable.size(), log.unusable.size(), log.mixed);
+      return std::tuple(log.usable.size(), log.unusable.size(), log.of_cgroups.size(), log.mixed);
     };
     if (rank(found) <= rank(log_reports_)) return;
     log_reports_ = std::move(found);
@@ -224,8 +234,8 @@ class Finder {
     if (!copies.state && copies.reports.empty())
       throw Error(why_nothing(noun))
           .hint(
-              "It must have a copy of /proc/meminfo, or a kernel log with the report of an OOM kill, from "
-              "\"Mem-Info:\" to \"pages reserved\"")
+              "It must have a copy of /proc/meminfo, or a kernel log with the whole report of an OOM kill: from "
+              "\"Mem-Info:\" to \"pages reserved\", or from \"memory: usage\" to \"Memory cgroup out of memory\"")
           .at({path, {}, {}});
     return copies;
   }
@@ -238,7 +248,7 @@ class Finder {
     if (log_reports_.mixed > 0)
       return "The lines of several reports are mixed in the kernel's log, and cannot be told apart";
     if (has_cgroup_kills_)
-      return "The kernel killed tasks only inside a memory cgroup, and such reports do not show the machine's memory";
+      return "The kernel killed tasks only inside a memory cgroup, and the log lacks the memory of this cgroup";
     return fmt::format("The {} has no readable meminfo, and no kernel log with a report of memory", noun);
   }
 
@@ -279,17 +289,21 @@ class Finder {
 
   void take_reports(Copies& copies) {
     LogReports& log = log_reports_;
+    take_cgroup_reports(log);
     copies.last_is_unusable = log.last_is_unusable();
     // If no report is complete, a part of the balance sheet is better than none.
     if (log.usable.empty() && !log.unusable.empty()) {
       const auto has_free = [](const OomReport& report) { return report.totals.contains("free"); };
+      const auto has_zones = [](const OomReport& report) { return !report.zones.empty(); };
       auto best = std::find_if(log.unusable.rbegin(), log.unusable.rend(), has_free);
+      if (best == log.unusable.rend()) best = std::find_if(log.unusable.rbegin(), log.unusable.rend(), has_zones);
       if (best == log.unusable.rend()) best = log.unusable.rbegin();
       copies.last_is_unusable = best != log.unusable.rbegin();
       log.usable.push_back(std::move(*best));
       log.unusable.erase(std::next(best).base());
     }
     copies.unusable_reports = log.unusable.size();
+    copies.cgroup_reports = log.of_cgroups.size() + log.unused_of_cgroups;
     copies.mixed_reports = log.mixed;
     copies.dropped_reports = log.dropped;
     copies.earlier_reports = log.earlier;
@@ -297,6 +311,7 @@ class Finder {
     copies.repeated_reports = log.repeated;
     if (log.usable.empty()) return;
     copies.log = log_;
+    if (log.usable.back().is_of_cgroup()) copies.cgroup = log.usable.back().kill.cgroup->memory.path;
     copies.files.push_back(log_);
     const auto times = times_of(log.usable);
     copies.reports_have_times = !times.empty();
@@ -304,6 +319,21 @@ class Finder {
       StateSample& sample = copies.reports.emplace_back(sample_of(log.usable[i]));
       if (!times.empty()) sample.ticks = times[i] - times.front();
     }
+  }
+
+  // Without a report about the machine, uses the reports about the cgroup of the last kill. Prefers reports that show
+  // how the cgroup used its memory.
+  static void take_cgroup_reports(LogReports& log) {
+    if (!log.usable.empty() || !log.unusable.empty() || log.of_cgroups.empty()) return;
+    const auto has_values = [](const OomReport& report) { return !report.kill.cgroup->memory.values.empty(); };
+    if (std::ranges::any_of(log.of_cgroups, has_values))
+      log.unused_of_cgroups = std::erase_if(log.of_cgroups, std::not_fn(has_values));
+    const OomReport& last = log.of_cgroups.back();
+    const auto is_other = [boot = last.boot, host = last.host, path = last.kill.cgroup->memory.path](const auto& one) {
+      return one.boot != boot || one.host != host || one.kill.cgroup->memory.path != path;
+    };
+    log.unused_of_cgroups += std::erase_if(log.of_cgroups, is_other);
+    log.usable = std::exchange(log.of_cgroups, {});
   }
 
   // Returns the times of all reports on one clock: time since boot if every report has it, otherwise wall-clock time.
@@ -484,8 +514,10 @@ bool has_report(Bytes bytes) {
   constexpr std::size_t kBegin = 4096;
   const std::string_view text = as_text(bytes);
   if (text.substr(0, kBegin).find('\0') != std::string_view::npos || text.starts_with("# tracer:")) return false;
-  const bool has_title = text.find("Mem-Info:") != text.npos || text.find("Mem-info:") != text.npos;
-  return has_title && (text.find("active_anon:") != text.npos || text.find("present:") != text.npos);
+  const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
+  const bool has_title = has("Mem-Info:") || has("Mem-info:");
+  return (has_title && (has("active_anon:") || has("present:"))) ||
+         (has("Memory cgroup stats") && has("memory: usage "));
 }
 
 }  // namespace kmt

@@ -23,9 +23,11 @@ struct Copies {
   // number of reports whose lines are mixed with lines of other reports and cannot be separated
   std::size_t mixed_reports = 0;
   std::size_t foreign_reports = 0;   // number of reports of other machines or kernels than the last one
+  std::size_t cgroup_reports = 0;    // number of unused reports about a cgroup that reached its limit
   std::size_t repeated_reports = 0;  // number of reports that are copies of another report in the log
   std::size_t dropped_reports = 0;   // number of oldest reports that were dropped because the log has too many
   std::size_t earlier_reports = 0;   // number of reports from earlier boots
+  std::string cgroup;                // the cgroup whose memory all `reports` show; empty: they show the machine's
   std::string log;                   // path of the file with the reports
   std::vector<std::string> files;    // paths of the files that were read, relative to the folder or archive
   std::uint64_t uptime_ns = 0;       // time from boot to `state`; 0 if unknown

@@ -42,6 +42,9 @@ void derive_page_size(OomReport& report) {
   for (const auto& [name, zone] : report.zones) free_kb += number_or_0(zone.numbers, "free");
   auto size = page_kb_of(pages, kb);
   if (!size) size = page_kb_of(number_or_0(report.totals, "free"), free_kb);
+  if (!size && report.victim_rss_kb)
+    for (const OomTask& task : report.kill.tasks)
+      if (task.pid == report.kill.victim_pid) size = page_kb_of(task.rss_pages, *report.victim_rss_kb);
   if (size) report.page_size = *size << 10;
 }
 

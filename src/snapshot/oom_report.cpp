@@ -13,6 +13,7 @@
 #include "base/words.hpp"
 #include "snapshot/kernel_log.hpp"
 #include "snapshot/memory_line.hpp"
+#include "snapshot/oom_cgroup.hpp"
 
 namespace kmt {
 
@@ -209,11 +210,14 @@ class ReportReader {
     const std::string_view text = message.text;
     if (text.empty() || is_repeated(message)) return;
     remember_release(text);
-    const bool starts_late = !in_report_ && !begins_report(text) && is_line_of_report(text);
+    const bool lacks_start =
+        (!in_report_ && is_line_of_report(text)) || ((!in_report_ || report_.has_memory()) && begins_cgroup(text));
+    const bool starts_late = lacks_start && !begins_report(text);
     if (starts_late || begins_report(text)) begin(starts_late);
-    // A report of a kill inside a cgroup does not show the machine's memory, so drop it. If the next report lacks its
-    // first line, its other lines would otherwise be added to the dropped report.
-    if (has(text, "emory cgroup") && in_report_ && !report_.has_memory()) end();
+    // Drop a report of a kill inside a cgroup that lacks the cgroup's memory. If the next report lacks its first line,
+    // its other lines would otherwise be added to the dropped report.
+    const bool is_cgroup_kill = has(text, "emory cgroup out of memory");
+    if (is_cgroup_kill && in_report_ && !report_.has_memory() && !report_.is_of_cgroup()) end();
     if (!in_report_) return;
     if (!report_.boot_ns && !report_.wall_ns) {
       report_.boot_ns = message.boot_ns;
@@ -240,7 +244,7 @@ class ReportReader {
   // Ends the current report. Keeps the report only if it has numbers of memory, or if only its end is left in the log.
   void end() {
     const bool has_end = report_.starts_late && report_.lines.contains("pages RAM");
-    if (in_report_ && (report_.has_memory() || has_end)) {
+    if (in_report_ && (report_.has_memory() || report_.is_of_cgroup() || has_end)) {
       if (report_.release.empty()) report_.release = log_.release;
       report_.text.resize(used_text_);  // other messages may follow the report
       report_.text.shrink_to_fit();
@@ -265,7 +269,7 @@ class ReportReader {
 
   // Parses a line of any kind. Returns false if the line is not part of a report.
   bool take_any(std::string_view text) {
-    if (take_task(text) || take_slab(text) || take_allocation(text)) return true;
+    if (take_task(text) || take_slab(text) || take_allocation(text) || cgroup_->take(text)) return true;
     const bool is_header = take_header(text);
     const bool is_line = take_line(text);
     return words_->take(text) || is_header || is_line;
@@ -308,8 +312,8 @@ class ReportReader {
     if (has(text, " invoked oom-killer:") || has(text, "page allocation failure")) return true;
     const bool is_title = has_title(text);
     if (!is_title && !is_totals(text)) return false;
-    return !in_report_ || report_.totals.contains("active_anon") || report_.totals.contains("active") ||
-           (is_title && report_.has_memory());
+    return !in_report_ || report_.kill.cgroup || report_.totals.contains("active_anon") ||
+           report_.totals.contains("active") || (is_title && report_.has_memory());
   }
 
   // True for the first line of the machine's totals. Its numbers are in pages, unlike those of nodes and zones, which
@@ -332,6 +336,7 @@ class ReportReader {
     lost_ = 0;
     is_full_ = false;
     words_.emplace(report_, [this] { return take_row(); });
+    cgroup_.emplace(report_.kill.cgroup);
   }
 
   // Stores the kernel release in a line such as "Linux version 5.4.0 (…" or "CPU: 1 PID: 2 Comm: x Not tainted
@@ -390,9 +395,10 @@ class ReportReader {
     for (const std::string_view word : {"Killed process ", "Kill process "}) {
       const std::size_t at = text.find(word);
       const auto process = at == text.npos ? std::nullopt : process_at(text.substr(at + word.size()));
-      if (!process || has(text, "emory cgroup")) continue;
+      if (!process || (has(text, "emory cgroup") && !report_.kill.cgroup)) continue;
       is_header = true;
       report_.kill.victim_pid = *process;
+      report_.victim_rss_kb = rss_kb_in(text);
       // The name of a process may contain parentheses, as in "Killed process 1999 ((sd-pam)) total-vm:…".
       const std::size_t begin = text.find('(', at);
       const std::size_t end = text.rfind(')', text.rfind(" total-vm:"));
@@ -408,6 +414,14 @@ class ReportReader {
     const std::string_view rest = trim(text.substr(end));
     return rest.empty() || rest.starts_with('(') || rest.starts_with(',') ? whole_number(text.substr(0, end))
                                                                           : std::nullopt;
+  }
+
+  // Parses "… anon-rss:96kB, file-rss:4kB, shmem-rss:0kB". Before Linux 4.5, there is no shmem-rss.
+  static std::optional<std::uint64_t> rss_kb_in(std::string_view text) {
+    const auto anon = number_after(text, "anon-rss:");
+    const auto file = number_after(text, "file-rss:");
+    if (!anon || !file) return std::nullopt;
+    return *anon + *file + number_after(text, "shmem-rss:").value_or(0);
   }
 
   static std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
@@ -542,6 +556,7 @@ class ReportReader {
   std::uint64_t lost_ = 0;     // number of messages that were lost since the last line of the report
   bool is_full_ = false;       // report_.text has reached the size limit
   std::optional<MemoryWords> words_;
+  std::optional<CgroupLines> cgroup_;
   std::vector<std::string> task_columns_;
   std::string last_text_;
   std::string wrapped_;  // the start of a line about a CPU, which was wrapped before the kernel release

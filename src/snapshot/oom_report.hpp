@@ -53,9 +53,12 @@ struct OomReport {
   std::optional<std::uint64_t> hugetlb_kb;
   std::vector<std::string> allocations;  // lines after "Memory allocations:", in the format of /proc/allocinfo
   OomKill kill;
+  std::optional<std::uint64_t> victim_rss_kb;  // resident memory of the killed process
   std::vector<SlabTotal> slabs;
 
   bool has_memory() const { return !totals.empty() || !nodes.empty() || !zones.empty(); }
+  // True if the report shows the memory of a cgroup that reached its limit.
+  bool is_of_cgroup() const { return !has_memory() && kill.cgroup && kill.cgroup->usage_bytes; }
 };
 
 // Returns the memory reports in a log, in the order of the log. If the log has too many reports, returns the last ones,

@@ -56,9 +56,26 @@ const LogNumbers& of_zone(const std::pair<const std::pair<unsigned, std::string>
 }
 const LogNumbers& of_node(const std::pair<const unsigned, LogNumbers>& node) { return node.second; }
 
+// Returns the sum of a number over all nodes or zones. Empty if a node or zone lacks this number.
+template <typename Parts, typename Numbers>
+Number sum_of(const Parts& parts, Numbers&& numbers, std::string_view name) {
+  Number sum = 0;
+  for (const auto& part : parts) {
+    const Number number = number_of(numbers(part), name);
+    sum = sum && number ? Number(*sum + *number) : std::nullopt;
+  }
+  return sum;
+}
+
 // True if the report has all zones of the machine. Since Linux 3.11, "pages RAM" is the sum of present pages. On older
 // kernels, it may include holes in the address space.
 bool has_all_zones(const OomReport& report) {
+  // A zone that is missing may have few free pages, but many pages of programs.
+  for (const char* const list : {"active_anon", "inactive_anon", "active_file", "inactive_file"}) {
+    const Number total = number_of(report.totals, list);
+    const Number in_zones = sum_of(report.zones, of_zone, list);
+    if (total && in_zones && !agree(*total, *in_zones / kb_of_page(report))) return false;
+  }
   Number free = number_of(report.totals, "free");
   if (!free) free = find_line(report, "free pages");  // on Arm before Linux 3.13
   return add_up(report, report.zones, of_zone, "free", free) ||
@@ -70,17 +87,6 @@ bool has_all_nodes(const OomReport& report) {
       std::ranges::all_of(report.zones, [&](const auto& zone) { return report.nodes.contains(zone.first.first); });
   return add_up(report, report.nodes, of_node, "active_anon", number_of(report.totals, "active_anon")) ||
          (has_node_of_each_zone && has_all_zones(report));
-}
-
-// Returns the sum of a number over all nodes or zones. Empty if a node or zone lacks this number.
-template <typename Parts, typename Numbers>
-Number sum_of(const Parts& parts, Numbers&& numbers, std::string_view name) {
-  Number sum = 0;
-  for (const auto& part : parts) {
-    const Number number = number_of(numbers(part), name);
-    sum = sum && number ? Number(*sum + *number) : std::nullopt;
-  }
-  return sum;
 }
 
 Number of_nodes(const OomReport& report, std::string_view name) {
@@ -224,6 +230,7 @@ std::string vmstat_of(const OomReport& report) {
   add("nr_kernel_misc_reclaimable", number_of(report.totals, "kernel_misc_reclaimable"));
   add("nr_isolated_anon", counted_pages(report, "isolated_anon"));
   add("nr_isolated_file", counted_pages(report, "isolated_file"));
+  if (const Number kb_of_zones = of_zones(report, "zspages")) add("nr_zspages", *kb_of_zones / kb_of_page(report));
   add("nr_shmem", counted_pages(report, "shmem"));
   add("nr_page_table_pages", counted_pages(report, "pagetables"));
   return text;
@@ -268,6 +275,9 @@ std::string damage_of(const OomReport& report) {
                     "unknown, and its lists may lack rows",
                     report.lost_messages));
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
+  if (report.damaged_tasks != 0)
+    add(fmt::format("rows of the task table that are cut off or mixed with other text: {}", report.damaged_tasks));
+  if (report.is_of_cgroup()) return text;
   if (!ram_pages(report))
     add(fmt::format(
         "the report is cut: it lacks the lines \"pages RAM\" and \"pages reserved\". The total of memory is {}",
@@ -279,8 +289,6 @@ std::string damage_of(const OomReport& report) {
     add("a list of free blocks is cut off or mixed with other text, so it is not shown");
   if (report.has_wrong_sum)
     add("a list of free blocks does not add up to the sum at the end of its line, so it is not shown");
-  if (report.damaged_tasks != 0)
-    add(fmt::format("rows of the task table that are cut off or mixed with other text: {}", report.damaged_tasks));
   return text;
 }
 
@@ -301,7 +309,8 @@ StateSample sample_of(const OomReport& report) {
   add("vmstat", vmstat_of(report));
   add("zoneinfo", zoneinfo_of(report));
   add("buddyinfo", buddyinfo_of(report));
-  std::string missing = "slabinfo\tthe kernel's log has no slabinfo\tcopy /proc/slabinfo\n";
+  std::string missing;
+  if (!report.is_of_cgroup()) missing = "slabinfo\tthe kernel's log has no slabinfo\tcopy /proc/slabinfo\n";
   if (!report.allocations.empty()) {
     std::string allocations;
     for (const std::string& line : report.allocations) allocations.append(line).append("\n");

@@ -37,7 +37,7 @@ std::uint64_t memory_of(const CgroupMemory& cgroup) {
 // Returns the files of a snapshot that contain this part. The first file exists in every kernel.
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
-    case SnapshotPart::balance_sheet: return {"meminfo"};
+    case SnapshotPart::balance_sheet: return {"meminfo", "oom"};
     case SnapshotPart::slab_caches: return {"slabinfo", "oom"};
     case SnapshotPart::vmalloc: return {"vmallocinfo"};
     case SnapshotPart::allocinfo: return {"allocinfo"};

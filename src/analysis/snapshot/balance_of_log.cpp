@@ -75,6 +75,13 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
                                           : difference(lists.all, sum_of({cache, shmem.value_or(0)}));
   if (!cache && !shmem && lists.all)  // Linux 2.6.26 and earlier
     return sheet.part("lists", "anonymous, page cache, swap cache", *lists.all, "oom: active + inactive");
+  if (has_file_lists && lists.unevictable && shmem && lists.anon && *shmem > *lists.anon) {
+    // Shared memory is also on the list of unevictable pages, so only the sum is known.
+    sheet.part("lists", "anonymous, shared memory, unevictable", sum_of({lists.anon, lists.unevictable}),
+               "oom: active_anon + inactive_anon + isolated_anon + unevictable");
+    sheet.part("page-cache", "files' and devices' page cache", cache, "oom: active_file + inactive_file");
+    return sheet.remark("shmem", "(shared memory and tmpfs)", *shmem, "oom: shmem");
+  }
   sheet.part("anonymous", shmem ? "anonymous, and swap cache" : "anonymous, swap cache, shared memory", anonymous,
              has_file_lists ? "oom: active_anon + inactive_anon + isolated_anon - shmem"
                             : "oom: active + inactive + isolated + unevictable - the two below");
@@ -134,6 +141,8 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");
   if (const Amount gpu = sum_of({counted("GPUActive"), counted("GPUReclaim")}))
     sheet.part("gpu", "of GPU drivers", *gpu, "oom: gpu_active + gpu_reclaim");
+  if (const auto pages = find_number(memory.vmstat, "nr_zspages"))  // Linux 7.0 and later
+    sheet.part("zsmalloc", "compressed swap", *pages * memory.page_size, "oom: zspages");
   sheet.part("bounce", "bounce buffers", bounce || !secondary ? bounce : Amount(0), "oom: bounce");
   // if the line "pages RAM" is lost, the lines after it are lost too
   const Amount corrupted = counted("HardwareCorrupted");

@@ -14,5 +14,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
 // Returns the lines for a report in the kernel's log. They differ from those of balance_sheet(), because the log
 // contains other numbers.
 std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_t total);
+// Returns the lines for a report about a cgroup that reached its limit. `total` is the usage of the cgroup.
+std::vector<BalanceLine> balance_of_cgroup(const KernelMemory& memory, std::uint64_t total);
 
 }  // namespace kmt

@@ -55,11 +55,14 @@ SnapshotAmounts reclaimable_amounts(SnapshotPart part, const SnapshotAmounts& am
       if (const auto amount = amounts.find(std::string(cache)); amount != amounts.end())
         reclaimable[amount->first] = std::min(static_cast<std::int64_t>(bytes), amount->second);
   if (part == SnapshotPart::balance_sheet) {
-    const auto of_slab = static_cast<std::int64_t>(number_or_0(snapshot.memory.meminfo, "SReclaimable") +
-                                                   slab_extensions(snapshot.memory.slabs, is_reclaimable).least);
+    const CgroupLimit* const cgroup = limited_cgroup(snapshot.memory);
+    const std::uint64_t counted = cgroup != nullptr ? number_or_0(cgroup->memory.values, "slab_reclaimable")
+                                                    : number_or_0(snapshot.memory.meminfo, "SReclaimable");
+    const auto of_slab =
+        static_cast<std::int64_t>(counted + slab_extensions(snapshot.memory.slabs, is_reclaimable).least);
     for (const auto& [name, bytes] : amounts) {
       if (name == "slab" || name == "slab.in-use") reclaimable[name] = of_slab;
-      if (name == "others.reclaimable") reclaimable[name] = bytes;
+      if (name == "others.reclaimable" || name == "slab.reclaimable") reclaimable[name] = bytes;
     }
   }
   if (part == SnapshotPart::cgroups)
@@ -163,6 +166,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   if (series_.elapsed_ns.empty()) series_.first_unix_ns = snapshot.memory.unix_ns;
   series_.last_unix_ns = snapshot.memory.unix_ns;
   series_.total = snapshot.total;
+  if (const CgroupLimit* const cgroup = limited_cgroup(snapshot.memory)) series_.cgroup = cgroup->memory.path;
   series_.release = snapshot.memory.release;
   series_.machine = snapshot.memory.machine;
   // The time must not go backwards, even if the times in the file are wrong.

@@ -14,6 +14,7 @@
 #include "analysis/snapshot/dying_cgroups.hpp"
 #include "analysis/snapshot/health.hpp"
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace kmt {
 
@@ -134,6 +135,7 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
   const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
+  if (limited_cgroup(memory) != nullptr) return std::nullopt;
   if (memory.oom)
     return !memory.meminfo.empty() || !memory.zones.empty()
                ? std::nullopt
@@ -148,6 +150,18 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   return std::nullopt;
 }
 
+// Throws Error if the snapshots show the memory of different cgroups, or of a cgroup and a machine.
+void refuse_other_cgroup(const KernelMemory& a, const KernelMemory& b) {
+  const auto described = [](const CgroupLimit* cgroup) {
+    return cgroup == nullptr ? "the whole machine" : "the cgroup " + printable(cgroup->memory.path);
+  };
+  const std::string of_a = described(limited_cgroup(a));
+  const std::string of_b = described(limited_cgroup(b));
+  if (of_a == of_b) return;
+  throw Error(fmt::format("The first snapshot shows the memory of {}, and the second of {}", of_a, of_b))
+      .hint("Compare snapshots of the same cgroup, or of the whole machine");
+}
+
 }  // namespace
 
 SnapshotResult take_stock(KernelMemory&& memory) {
@@ -156,17 +170,20 @@ SnapshotResult take_stock(KernelMemory&& memory) {
   if (const auto why = why_no_sheet(result.memory))
     throw Error(*why).hint(result.memory.oom ? "It must be the whole report, from \"Mem-Info:\" to \"pages reserved\""
                                              : "It must be the whole text of /proc/meminfo");
-  result.total = number_or_0(result.memory.meminfo, "MemTotal");
+  const CgroupLimit* const cgroup = limited_cgroup(result.memory);
+  result.total = cgroup != nullptr ? cgroup->usage_bytes.value_or(0) : number_or_0(result.memory.meminfo, "MemTotal");
   result.caches = caches_of(result.memory);
   add_bytes(result.caches, result.memory.slab_allocations);
   result.dying_cgroups = dying_cgroups(result.memory.cgroups);
-  result.sheet = result.memory.oom ? balance_of_log(result.memory, result.total)
-                                   : balance_sheet(result.memory, result.caches, result.total);
-  result.health = health_of(result);
+  result.sheet = cgroup != nullptr   ? balance_of_cgroup(result.memory, result.total)
+                 : result.memory.oom ? balance_of_log(result.memory, result.total)
+                                     : balance_sheet(result.memory, result.caches, result.total);
+  if (cgroup == nullptr) result.health = health_of(result);  // the checks are about the whole machine
   return result;
 }
 
 SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
+  refuse_other_cgroup(a.memory, b.memory);
   SnapshotDiff result;
   result.a_unix_ns = a.memory.unix_ns;
   result.b_unix_ns = b.memory.unix_ns;

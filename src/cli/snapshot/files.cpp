@@ -137,6 +137,12 @@ std::vector<MissingSource> notes_of(const Copies& copies) {
   add("unused reports of earlier boots", copies.earlier_reports);
   add("unused reports, because each is the same as an earlier one", copies.repeated_reports);
   add("unused reports of another machine or kernel", copies.foreign_reports);
+  if (!copies.cgroup.empty())
+    notes.push_back(
+        {"log",
+         fmt::format("its reports show only the memory of the cgroup {}, not of the machine", copies.cgroup),
+         {}});
+  add("unused reports about cgroups that reached their limits", copies.cgroup_reports);
   return notes;
 }
 

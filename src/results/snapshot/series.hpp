@@ -36,7 +36,8 @@ struct SnapshotSeries {
   std::string machine;
   std::uint64_t first_unix_ns = 0;
   std::uint64_t last_unix_ns = 0;
-  std::uint64_t total = 0;                // MemTotal in the last snapshot
+  std::string cgroup;                     // path of the cgroup whose memory the snapshots show; empty: the machine's
+  std::uint64_t total = 0;                // MemTotal in the last snapshot, or the usage of the cgroup
   std::vector<std::uint64_t> elapsed_ns;  // times of the readable snapshots, in ns since the first one
   std::size_t stored = 0;                 // number of snapshots in the file
   std::size_t damaged = 0;                // number of snapshots that cannot be read

@@ -130,6 +130,13 @@ struct OomTask {
   std::optional<std::uint64_t> page_table_bytes;  // bytes of page tables; in reports since Linux 4.15
 };
 
+// A cgroup that reached its limit. All amounts include the cgroup's children.
+struct CgroupLimit {
+  CgroupMemory memory;  // `values` has names of memory.stat, and for version 1 "kmem.usage_in_bytes"
+  std::optional<std::uint64_t> usage_bytes;
+  std::optional<std::uint64_t> limit_bytes;
+};
+
 // The kernel's report about an OOM kill, a failed allocation or SysRq+M. Members are empty if the report lacks them.
 struct OomKill {
   std::string invoked_by;  // the process whose allocation failed
@@ -140,6 +147,9 @@ struct OomKill {
   std::vector<OomTask> tasks;
   // True: the report is cut off, so MemTotal is the sum of the zones in the report, or unknown.
   bool has_total_of_zones = false;
+  // Set if a task was killed because this cgroup reached its limit. The report then shows only this cgroup's memory,
+  // and not the machine's.
+  std::optional<CgroupLimit> cgroup;
 };
 
 // A slab cache for which the kernel only reported bytes, not numbers of objects.
@@ -184,12 +194,17 @@ struct KernelMemory {
   std::vector<AllocationSite> slab_frees;        // free_traces: call sites that freed objects
   std::vector<AllocationSite> page_owners;       // counts pages
   std::vector<AllocationSite> kmemleak;
-  std::optional<OomKill> oom;  // the report in the kernel's log; set if meminfo and zones are from this report
+  std::optional<OomKill> oom;  // the report in the kernel's log; set if all numbers are from this report
   std::vector<SlabTotal> unreclaimable_slabs;
   std::vector<MissingSource> missing;
   std::vector<UnknownLine> unknown;  // lines that could not be parsed; only the first few of each source
   std::uint64_t unknown_lines = 0;   // number of all lines that could not be parsed
   std::vector<std::string> has;      // names of the sources that could be read
 };
+
+// Returns the cgroup whose memory is shown instead of the machine's. nullptr if there is none.
+inline const CgroupLimit* limited_cgroup(const KernelMemory& memory) {
+  return memory.oom && memory.oom->cgroup ? &*memory.oom->cgroup : nullptr;
+}
 
 }  // namespace kmt

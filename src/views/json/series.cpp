@@ -39,6 +39,7 @@ std::string json_series(const SnapshotSeries& series, const SeriesOptions& optio
   json["path"] = printable(series.path);
   json["release"] = text_or_null(series.release);
   json["machine"] = text_or_null(series.machine);
+  json["cgroup"] = text_or_null(series.cgroup);
   json["first_unix_ns"] = time_or_null(series.first_unix_ns);
   json["last_unix_ns"] = time_or_null(series.last_unix_ns);
   json["total_bytes"] = series.total;

@@ -163,6 +163,13 @@ Json to_json(const OomTask& task, std::uint64_t page_size) {
   return json;
 }
 
+Json to_json(const CgroupLimit& cgroup) {
+  Json json = to_json(cgroup.memory);
+  json["usage_bytes"] = number_or_null(cgroup.usage_bytes);
+  json["limit_bytes"] = number_or_null(cgroup.limit_bytes);
+  return json;
+}
+
 Json to_json(const OomKill& kill, std::uint64_t page_size, const SnapshotOptions& options) {
   Json json = Json::object();
   json["invoked_by"] = text_or_null(kill.invoked_by);
@@ -170,6 +177,7 @@ Json to_json(const OomKill& kill, std::uint64_t page_size, const SnapshotOptions
   json["order"] = number_or_null(kill.order);
   json["victim"] = text_or_null(kill.victim);
   json["victim_pid"] = kill.victim_pid == 0 ? Json(nullptr) : Json(kill.victim_pid);
+  json["cgroup"] = kill.cgroup ? to_json(*kill.cgroup) : Json(nullptr);
   json["tasks_total"] = kill.tasks.size();
   json["tasks"] = Json::array();
   for (const OomTask* task : largest(kill.tasks, options, [](const OomTask& one) { return one.rss_pages; }))

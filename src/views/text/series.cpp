@@ -48,7 +48,10 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
   if (series.first_unix_ns != 0)
     out += labelled("taken", fmt::format("{} to {}", say_time(series.first_unix_ns), say_time(series.last_unix_ns)),
                     style);
-  if (!series.release.empty())
+  if (!series.cgroup.empty())
+    out +=
+        labelled("cgroup", fmt::format("{}, {} used", printable(series.cgroup), say_bytes(series.total, style)), style);
+  else if (!series.release.empty())
     out +=
         labelled("machine",
                  fmt::format("Linux {}{}{}, {} of memory", printable(series.release), series.machine.empty() ? "" : " ",

@@ -26,6 +26,8 @@ std::string share(std::int64_t bytes, std::uint64_t total) {
 
 std::string title(const KernelMemory& memory) {
   std::string text = "Kernel memory";
+  if (const CgroupLimit* const cgroup = limited_cgroup(memory))
+    text = fmt::format("Memory of the cgroup {}", cgroup->memory.path.empty() ? "?" : ascii(cgroup->memory.path));
   if (!memory.release.empty()) text += ", Linux " + printable(memory.release);
   if (!memory.machine.empty()) text += ' ' + printable(memory.machine);
   if (!memory.host.empty()) text += " on " + printable(memory.host);
@@ -88,6 +90,7 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
   }
   const char* const said_by = !result.memory.oom                       ? "meminfo: MemTotal"
+                              : limited_cgroup(result.memory)          ? "oom: memory: usage"
                               : !result.memory.oom->has_total_of_zones ? "oom: pages RAM - pages reserved"
                                                                        : "oom: managed, all zones";
   if (result.total == 0)
@@ -238,6 +241,12 @@ std::string oom_text(const SnapshotResult& result, const SnapshotOptions& option
   if (!result.memory.oom) return {};
   const OomKill& kill = *result.memory.oom;
   std::string what = "From the kernel's log.";
+  if (kill.cgroup)
+    what += fmt::format(" The cgroup used {}{}. The report shows only the memory of this cgroup.",
+                        say_bytes(kill.cgroup->usage_bytes.value_or(0), style),
+                        kill.cgroup->limit_bytes
+                            ? fmt::format(", and its limit is {}", say_bytes(*kill.cgroup->limit_bytes, style))
+                            : "");
   if (!kill.invoked_by.empty())
     what += fmt::format(" {} could not get memory{}.", ascii(kill.invoked_by),
                         kill.order ? fmt::format(" of order {}", *kill.order) : "");

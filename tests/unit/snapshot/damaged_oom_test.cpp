@@ -83,6 +83,50 @@ TEST(CutReports, TheSumOfSomeZonesIsNotTheTotal) {
   EXPECT_TRUE(std::ranges::none_of(found.sheet, &BalanceLine::is_contradiction));
 }
 
+// A missing zone may have few free pages. The pages of programs in it show that it is missing.
+TEST(CutReports, AZoneWithoutFreePagesMayBeMissing) {
+  const std::string log =
+      "Mem-Info:\nactive_anon:90000 inactive_anon:100 isolated_anon:0\n active_file:10 inactive_file:20\n free:2100\n"
+      "Node 0 DMA free:8000kB min:4kB active_anon:4000kB inactive_anon:400kB active_file:40kB inactive_file:80kB "
+      "present:15992kB managed:15360kB\n";
+  EXPECT_FALSE(total_bytes_of(only_report(log)));
+  EXPECT_TRUE(notes(only_report(log), "only some zones"));
+  const std::string other =
+      "Node 0 Normal free:400kB min:4kB active_anon:356000kB inactive_anon:0kB active_file:0kB inactive_file:0kB "
+      "present:655360kB managed:640000kB\n";
+  EXPECT_EQ(total_bytes_of(only_report(log + other)), (15360u + 640000u) * 1024);
+}
+
+// Locked shared memory is on the list of unevictable pages.
+TEST(CutReports, LockedSharedMemoryCountsOnce) {
+  const std::string log =
+      "Mem-Info:\nactive_anon:100 inactive_anon:200 isolated_anon:0\n active_file:10 inactive_file:20 isolated_file:0\n"
+      " unevictable:7000 dirty:0\n slab_reclaimable:50 slab_unreclaimable:60\n mapped:5 shmem:6500 pagetables:7\n"
+      " free:6000 free_pcp:30 free_cma:0\n";
+  const SnapshotResult found = stock_of(only_report(log));
+  EXPECT_EQ(line_of(found, "user"), (100 + 200 + 10 + 20 + 7000) * 4096);
+  EXPECT_EQ(line_of(found, "user.lists"), 7300 * 4096);
+  EXPECT_EQ(line_of(found, "user.shmem"), 6500 * 4096);
+}
+
+TEST(CutReports, CompressedSwapIsCounted) {
+  const std::string zones =
+      std::string(kFirstZone).insert(std::string(kFirstZone).find(" present:"), " zspages:0kB") +
+      std::string(kSecondZone).insert(std::string(kSecondZone).find(" present:"), " zspages:4096kB");
+  EXPECT_EQ(line_of(stock_of(only_report(kBegin + zones + kEnd)), "others.zsmalloc"), 4096 * 1024);
+  EXPECT_FALSE(
+      line_of(stock_of(only_report(std::string(kBegin) + kFirstZone + kSecondZone + kEnd)), "others.zsmalloc"));
+}
+
+// If no report is whole, one with a zone is used, even if a later report has fewer numbers.
+TEST(CutReports, AReportWithAZoneIsUsed) {
+  const std::string log = "x invoked oom-killer: order=0\nMem-Info:\n" + std::string(kFirstZone) +
+                          "y invoked oom-killer: order=0\nMem-Info:\nactive_anon:2 inactive_anon:1\n";
+  const Copies copies = copies_in_file("log", bytes_of(log));
+  ASSERT_EQ(copies.reports.size(), 1u);
+  EXPECT_EQ(parse_snapshot(copies.reports[0], 0).zones.size(), 1u);
+}
+
 TEST(CutReports, TheSumOfAllZonesIsTheTotal) {
   const OomReport report = only_report(std::string(kBegin) + kFirstZone + kSecondZone);
   EXPECT_EQ(total_bytes_of(report), (15360u + 64000u) * 1024);
