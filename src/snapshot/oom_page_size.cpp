@@ -31,7 +31,8 @@ std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
 }  // namespace
 
 void derive_page_size(OomReport& report) {
-  if (std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); })) return;
+  report.has_page_size = std::ranges::any_of(report.zones, [](const auto& zone) { return !zone.second.free.empty(); });
+  if (report.has_page_size) return;
   std::uint64_t pages = 0;
   std::uint64_t kb = 0;
   for (const char* const name : {"active_anon", "inactive_anon", "active_file", "inactive_file"}) {
@@ -45,6 +46,7 @@ void derive_page_size(OomReport& report) {
   if (!size && report.victim_rss_kb)
     for (const OomTask& task : report.kill.tasks)
       if (task.pid == report.kill.victim_pid) size = page_kb_of(task.rss_pages, *report.victim_rss_kb);
+  report.has_page_size = size.has_value();
   if (size) report.page_size = *size << 10;
 }
 

@@ -46,6 +46,7 @@ struct OomReport {
   std::string host;
 
   std::uint32_t page_size = 4096;
+  bool has_page_size = false;                                 // false: the report does not show the page size
   LogNumbers totals;                                          // pages
   std::map<unsigned, LogNumbers> nodes;                       // kB
   std::map<std::pair<unsigned, std::string>, LogZone> zones;  // key: number of the node and name of the zone
@@ -65,7 +66,8 @@ struct OomReport {
 // and sets `dropped` to the number of reports that were dropped.
 std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped = nullptr);
 
-// If a report has no lists of free blocks, derives the page size from amounts that it shows both in pages and in kB.
+// Sets has_page_size. If a report has no lists of free blocks, derives the page size from amounts that it shows both in
+// pages and in kB.
 void derive_page_size(OomReport& report);
 
 // Returns MemTotal in bytes. Empty if the report has neither this number nor all zones, whose sum is used instead.

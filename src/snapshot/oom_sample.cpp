@@ -67,15 +67,22 @@ Number sum_of(const Parts& parts, Numbers&& numbers, std::string_view name) {
   return sum;
 }
 
+// True if the page lists of the nodes or zones have other lengths than those of the machine. A node or zone that is
+// missing may have few free pages, but many pages of programs.
+template <typename Parts, typename Numbers>
+bool lacks_pages(const OomReport& report, const Parts& parts, Numbers&& numbers) {
+  return std::ranges::any_of(std::array{"active_anon", "inactive_anon", "active_file", "inactive_file"},
+                             [&](const char* list) {
+                               const Number total = number_of(report.totals, list);
+                               const Number in_parts = sum_of(parts, numbers, list);
+                               return total && in_parts && !agree(*total, *in_parts / kb_of_page(report));
+                             });
+}
+
 // True if the report has all zones of the machine. Since Linux 3.11, "pages RAM" is the sum of present pages. On older
 // kernels, it may include holes in the address space.
 bool has_all_zones(const OomReport& report) {
-  // A zone that is missing may have few free pages, but many pages of programs.
-  for (const char* const list : {"active_anon", "inactive_anon", "active_file", "inactive_file"}) {
-    const Number total = number_of(report.totals, list);
-    const Number in_zones = sum_of(report.zones, of_zone, list);
-    if (total && in_zones && !agree(*total, *in_zones / kb_of_page(report))) return false;
-  }
+  if (lacks_pages(report, report.zones, of_zone)) return false;
   Number free = number_of(report.totals, "free");
   if (!free) free = find_line(report, "free pages");  // on Arm before Linux 3.13
   return add_up(report, report.zones, of_zone, "free", free) ||
@@ -83,6 +90,7 @@ bool has_all_zones(const OomReport& report) {
 }
 
 bool has_all_nodes(const OomReport& report) {
+  if (lacks_pages(report, report.nodes, of_node)) return false;
   const bool has_node_of_each_zone =
       std::ranges::all_of(report.zones, [&](const auto& zone) { return report.nodes.contains(zone.first.first); });
   return add_up(report, report.nodes, of_node, "active_anon", number_of(report.totals, "active_anon")) ||
@@ -277,6 +285,7 @@ std::string damage_of(const OomReport& report) {
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
   if (report.damaged_tasks != 0)
     add(fmt::format("rows of the task table that are cut off or mixed with other text: {}", report.damaged_tasks));
+  if (!report.has_page_size) add("the report does not show the page size, so 4 KiB is assumed");
   if (report.is_of_cgroup()) return text;
   if (!ram_pages(report))
     add(fmt::format(

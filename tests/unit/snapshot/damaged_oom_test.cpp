@@ -97,6 +97,23 @@ TEST(CutReports, AZoneWithoutFreePagesMayBeMissing) {
   EXPECT_EQ(total_bytes_of(only_report(log + other)), (15360u + 640000u) * 1024);
 }
 
+// Other nodes may be missing although the lists of active pages agree.
+TEST(CutReports, ANodeWithoutActivePagesMayBeMissing) {
+  const std::string log =
+      "Mem-Info:\nactive_anon:100 inactive_anon:90000 isolated_anon:0\n active_file:10 inactive_file:20\n free:2100\n"
+      "Node 0 active_anon:400kB inactive_anon:4000kB active_file:40kB inactive_file:80kB kernel_stack:160kB\n";
+  const std::string other =
+      "Node 1 active_anon:0kB inactive_anon:356000kB active_file:0kB inactive_file:0kB kernel_stack:320kB\n";
+  EXPECT_FALSE(line_of(stock_of(only_report(log)), "kernel-stacks"));
+  EXPECT_EQ(line_of(stock_of(only_report(log + other)), "kernel-stacks"), 480 * 1024);
+}
+
+TEST(CutReports, AnAssumedPageSizeIsNoted) {
+  const std::string head = "Mem-Info:\nactive_anon:2000 inactive_anon:100\n free:6000 free_pcp:30\n";
+  EXPECT_TRUE(notes(only_report(head), "4 KiB is assumed"));
+  EXPECT_FALSE(notes(only_report(head + "Node 0 active_anon:8000kB inactive_anon:400kB\n"), "4 KiB is assumed"));
+}
+
 // Locked shared memory is on the list of unevictable pages.
 TEST(CutReports, LockedSharedMemoryCountsOnce) {
   const std::string log =
