@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "base/words.hpp"
 #include "snapshot/oom_report.hpp"
 
 namespace kmt {
@@ -28,6 +30,22 @@ std::optional<std::uint32_t> page_kb_of(std::uint64_t pages, std::uint64_t kb) {
   return std::nullopt;
 }
 
+// Returns the resident memory in kB from "Killed process 7 (a) total-vm:…, anon-rss:96kB, file-rss:4kB,
+// shmem-rss:0kB". Before Linux 4.5, there is no shmem-rss.
+std::optional<std::uint64_t> victim_rss_kb(std::string_view text) {
+  const std::size_t begin = text.rfind("Killed process ");
+  if (begin == text.npos) return std::nullopt;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  const auto number_after = [line](std::string_view words) {
+    const std::size_t at = line.find(words);
+    return at == line.npos ? std::nullopt : leading_number(line.substr(at + words.size()));
+  };
+  const auto anon = number_after("anon-rss:");
+  const auto file = number_after("file-rss:");
+  if (!anon || !file) return std::nullopt;
+  return *anon + *file + number_after("shmem-rss:").value_or(0);
+}
+
 }  // namespace
 
 void derive_page_size(OomReport& report) {
@@ -43,9 +61,9 @@ void derive_page_size(OomReport& report) {
   for (const auto& [name, zone] : report.zones) free_kb += number_or_0(zone.numbers, "free");
   auto size = page_kb_of(pages, kb);
   if (!size) size = page_kb_of(number_or_0(report.totals, "free"), free_kb);
-  if (!size && report.victim_rss_kb)
+  if (const auto rss_kb = size ? std::nullopt : victim_rss_kb(report.text))
     for (const OomTask& task : report.kill.tasks)
-      if (task.pid == report.kill.victim_pid) size = page_kb_of(task.rss_pages, *report.victim_rss_kb);
+      if (task.pid == report.kill.victim_pid) size = page_kb_of(task.rss_pages, *rss_kb);
   report.has_page_size = size.has_value();
   if (size) report.page_size = *size << 10;
 }

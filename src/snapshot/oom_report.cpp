@@ -398,7 +398,6 @@ class ReportReader {
       if (!process || (has(text, "emory cgroup") && !report_.kill.cgroup)) continue;
       is_header = true;
       report_.kill.victim_pid = *process;
-      report_.victim_rss_kb = rss_kb_in(text);
       // The name of a process may contain parentheses, as in "Killed process 1999 ((sd-pam)) total-vm:…".
       const std::size_t begin = text.find('(', at);
       const std::size_t end = text.rfind(')', text.rfind(" total-vm:"));
@@ -414,14 +413,6 @@ class ReportReader {
     const std::string_view rest = trim(text.substr(end));
     return rest.empty() || rest.starts_with('(') || rest.starts_with(',') ? whole_number(text.substr(0, end))
                                                                           : std::nullopt;
-  }
-
-  // Parses "… anon-rss:96kB, file-rss:4kB, shmem-rss:0kB". Before Linux 4.5, there is no shmem-rss.
-  static std::optional<std::uint64_t> rss_kb_in(std::string_view text) {
-    const auto anon = number_after(text, "anon-rss:");
-    const auto file = number_after(text, "file-rss:");
-    if (!anon || !file) return std::nullopt;
-    return *anon + *file + number_after(text, "shmem-rss:").value_or(0);
   }
 
   static std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {

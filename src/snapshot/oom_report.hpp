@@ -54,7 +54,6 @@ struct OomReport {
   std::optional<std::uint64_t> hugetlb_kb;
   std::vector<std::string> allocations;  // lines after "Memory allocations:", in the format of /proc/allocinfo
   OomKill kill;
-  std::optional<std::uint64_t> victim_rss_kb;  // resident memory of the killed process
   std::vector<SlabTotal> slabs;
 
   bool has_memory() const { return !totals.empty() || !nodes.empty() || !zones.empty(); }
