@@ -246,6 +246,8 @@ class ReportReader {
     const bool has_end = report_.starts_late && report_.lines.contains("pages RAM");
     if (in_report_ && (report_.has_memory() || report_.is_of_cgroup() || has_end)) {
       if (report_.release.empty()) report_.release = log_.release;
+      // Lines about a cgroup may stand between those about the machine.
+      if (!report_.is_of_cgroup()) report_.kill.cgroup.reset();
       report_.text.resize(used_text_);  // other messages may follow the report
       report_.text.shrink_to_fit();
       if (log_.reports.size() == kMostReports) drop_oldest();

@@ -171,6 +171,15 @@ TEST(CgroupOom, AReportOfTheMachineIsPreferred) {
   }
 }
 
+// Two CPUs may print at the same time.
+TEST(CgroupOom, LinesAboutACgroupDoNotChangeAReportOfTheMachine) {
+  std::string text = kMachine;
+  text.insert(text.find("[9.1] 1000 pages RAM"), "[9.1] Memory cgroup stats for /pods/a:\n[9.1] anon 4096\n");
+  const SnapshotResult result = stock_of(copies_of(text));
+  EXPECT_EQ(result.total, 900u * 4096);
+  EXPECT_EQ(limited_cgroup(result.memory), nullptr);
+}
+
 TEST(CgroupOom, TheFirstLinesMayBeMissing) {
   const std::string text = kOld.substr(kOld.find("[8.1] memory: usage"));
   const SnapshotResult result = stock_of(copies_of(text));
