@@ -137,6 +137,11 @@ std::string counter_name(std::string_view name) {
   return std::ranges::find(kCounters, small) == kCounters.end() ? std::string() : small;
 }
 
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
+  const std::size_t at = text.find(words);
+  return at == text.npos ? std::nullopt : leading_number(text.substr(at + words.size()));
+}
+
 bool has_title(std::string_view text) {
   return text.find("Mem-Info:") != text.npos || text.find("Mem-info:") != text.npos;
 }

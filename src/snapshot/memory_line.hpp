@@ -20,6 +20,9 @@ bool has_title(std::string_view text);
 // or "Missed 12 kernel messages" by journald. Empty for other messages.
 std::optional<std::uint64_t> lost_messages(std::string_view text);
 
+// Returns the number directly after these words. Empty if the words or the number are missing.
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words);
+
 // True if the whole line certainly belongs to a report, such as the line of a zone. Used to find reports whose first
 // lines are lost.
 bool is_line_of_report(std::string_view line);

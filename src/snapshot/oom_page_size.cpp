@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/words.hpp"
+#include "snapshot/memory_line.hpp"
 #include "snapshot/oom_report.hpp"
 
 namespace kmt {
@@ -36,14 +36,10 @@ std::optional<std::uint64_t> victim_rss_kb(std::string_view text) {
   const std::size_t begin = text.rfind("Killed process ");
   if (begin == text.npos) return std::nullopt;
   const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
-  const auto number_after = [line](std::string_view words) {
-    const std::size_t at = line.find(words);
-    return at == line.npos ? std::nullopt : leading_number(line.substr(at + words.size()));
-  };
-  const auto anon = number_after("anon-rss:");
-  const auto file = number_after("file-rss:");
+  const auto anon = number_after(line, "anon-rss:");
+  const auto file = number_after(line, "file-rss:");
   if (!anon || !file) return std::nullopt;
-  return *anon + *file + number_after("shmem-rss:").value_or(0);
+  return *anon + *file + number_after(line, "shmem-rss:").value_or(0);
 }
 
 }  // namespace

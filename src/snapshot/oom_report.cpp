@@ -417,11 +417,6 @@ class ReportReader {
                                                                           : std::nullopt;
   }
 
-  static std::optional<std::uint64_t> number_after(std::string_view text, std::string_view words) {
-    const std::size_t at = text.find(words);
-    return at == text.npos ? std::nullopt : leading_number(text.substr(at + words.size()));
-  }
-
   // Parses lines such as "524178 pages RAM", "130048 pages of RAM" (Arm), "338595 total pagecache pages" and "Total
   // swap = 4194300kB".
   bool take_line(std::string_view text) {

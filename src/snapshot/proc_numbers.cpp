@@ -5,6 +5,7 @@
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "snapshot/memory_line.hpp"
 #include "snapshot/parsers.hpp"
 
 namespace kmt {
@@ -101,10 +102,6 @@ void parse_percpu_stats(std::string_view text, KernelMemory& memory) {
 void parse_boot_messages(std::string_view text, KernelMemory& memory) {
   std::uint64_t pages = 0;
   std::uint64_t cpus = 0;
-  const auto number_after = [](std::string_view line, std::string_view words) {
-    const std::size_t at = line.find(words);
-    return at == std::string_view::npos ? std::nullopt : leading_number(line.substr(at + words.size()));
-  };
   each_line(text, [&](std::string_view line) {
     if (line.find("percpu:") == std::string_view::npos) return;
     if (const auto found = number_after(line, "percpu: Embedded ")) pages = *found;

@@ -136,9 +136,8 @@ void take_suffix(std::string_view& text, CallLine& call) {
 bool parse_code(std::string_view column, CallLine& call) {
   constexpr std::size_t kIndent = 2;
   const std::size_t blanks = std::min(column.find_first_not_of(' '), column.size());
-  // Without the column of durations, the text starts with one blank. A single blank may also be the rest of more.
-  const bool has_durations = blanks % kIndent == 0;
-  if (blanks >= kIndent) call.depth = static_cast<unsigned>(has_durations ? blanks / kIndent - 1 : blanks / kIndent);
+  // Without the column of durations, there is one blank less. A single blank may also be the rest of more.
+  if (blanks >= kIndent) call.depth = static_cast<unsigned>((blanks - 1) / kIndent);
   std::string_view text = trim(column);
   take_suffix(text, call);
   if (text.starts_with("/*")) {
