@@ -82,6 +82,9 @@ GROUPS = {
         'snapshot': 'report series',
         'growth': 'series snapshot',
     },
+    'snapshot': {
+        'log': '',
+    },
     'trace': {
         'calls': '',
         'code': '',

@@ -24,7 +24,7 @@
 #include "base/words.hpp"
 #include "snapshot/archive.hpp"
 #include "snapshot/collect.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/repeated_copy.hpp"
 #include "snapshot/sources.hpp"

@@ -5,7 +5,7 @@
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "snapshot/memory_line.hpp"
+#include "snapshot/log/memory_line.hpp"
 #include "snapshot/parsers.hpp"
 
 namespace kmt {

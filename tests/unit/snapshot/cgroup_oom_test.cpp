@@ -8,7 +8,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "snapshot/copies.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {

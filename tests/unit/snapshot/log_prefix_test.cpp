@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "snapshot/kernel_log.hpp"
-#include "snapshot/log_prefix.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/kernel_log.hpp"
+#include "snapshot/log/oom_report.hpp"
+#include "snapshot/log/prefix.hpp"
 
 namespace kmt {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "snapshot/kernel_log.hpp"
+#include "snapshot/log/kernel_log.hpp"
 
 namespace kmt {
 namespace {

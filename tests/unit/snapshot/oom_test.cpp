@@ -14,8 +14,8 @@
 #include "base/file.hpp"
 #include "base/gzip.hpp"
 #include "snapshot/copies.hpp"
-#include "snapshot/kernel_log.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/kernel_log.hpp"
+#include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {

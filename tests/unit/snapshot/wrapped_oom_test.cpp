@@ -11,8 +11,8 @@
 
 #include "analysis/snapshot/snapshot.hpp"
 #include "snapshot/copies.hpp"
-#include "snapshot/cut_number.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/cut_number.hpp"
+#include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/cut_number.hpp"
+#include "snapshot/log/cut_number.hpp"
 
 #include <algorithm>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "snapshot/memory_line.hpp"
+#include "snapshot/log/memory_line.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/oom_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "snapshot/kernel_log.hpp"
-#include "snapshot/memory_line.hpp"
-#include "snapshot/oom_cgroup.hpp"
+#include "snapshot/log/kernel_log.hpp"
+#include "snapshot/log/memory_line.hpp"
+#include "snapshot/log/oom_cgroup.hpp"
 
 namespace kmt {
 

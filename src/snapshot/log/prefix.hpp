@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "snapshot/kernel_log.hpp"
+#include "snapshot/log/kernel_log.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/memory_line.hpp"
+#include "snapshot/log/memory_line.hpp"
 
 #include <algorithm>
 #include <array>

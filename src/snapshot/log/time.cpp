@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/log_time.hpp"
+#include "snapshot/log/time.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/kernel_log.hpp"
+#include "snapshot/log/kernel_log.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +9,9 @@
 #include "base/encodings.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "snapshot/cut_number.hpp"
-#include "snapshot/log_prefix.hpp"
-#include "snapshot/log_record.hpp"
+#include "snapshot/log/cut_number.hpp"
+#include "snapshot/log/prefix.hpp"
+#include "snapshot/log/record.hpp"
 
 namespace kmt {
 

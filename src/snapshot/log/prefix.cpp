@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/log_prefix.hpp"
+#include "snapshot/log/prefix.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
-#include "snapshot/log_time.hpp"
+#include "snapshot/log/time.hpp"
 
 namespace kmt {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/oom_cgroup.hpp"
+#include "snapshot/log/oom_cgroup.hpp"
 
 #include <algorithm>
 #include <cstddef>

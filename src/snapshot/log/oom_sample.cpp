@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/words.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/oom_report.hpp"
 #include "snapshot/parsers.hpp"
 
 namespace kmt {

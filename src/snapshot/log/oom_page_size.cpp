@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "snapshot/memory_line.hpp"
-#include "snapshot/oom_report.hpp"
+#include "snapshot/log/memory_line.hpp"
+#include "snapshot/log/oom_report.hpp"
 
 namespace kmt {
 
