@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -202,6 +204,56 @@ bool is_allocinfo(std::string_view text) {
     found = found || (line.find("func:") != line.npos && site_of(plain_line(line, format)).has_value());
   });
   return found;
+}
+
+// A copy lists each place once, except functions in headers, which several source files include.
+std::vector<std::size_t> starts_of_allocinfo(std::string_view text) {
+  struct Place {
+    std::size_t separator = 0;  // position of the first line after the last line that is not a site
+    std::size_t begin = 0;      // position of the line
+    std::size_t id = 0;
+  };
+  std::vector<Place> places;
+  std::unordered_map<std::string, std::size_t> ids;
+  std::vector<std::size_t> last_of;  // by ID: index of its last line in `places`
+  const Format format = format_of(text);
+  std::size_t separator = 0;
+  std::size_t begin = 0;
+  each_line(text, [&](std::string_view written) {
+    const std::size_t next = begin + written.size() + 1;
+    const auto site = site_of(plain_line(written, format), format);
+    if (!site) separator = next;
+    if (site && site->name.find(".h:") == site->name.npos) {
+      const auto found = ids.try_emplace(site->of + ' ' + site->name, ids.size()).first;
+      last_of.resize(ids.size());
+      last_of[found->second] = places.size();
+      places.push_back({separator, begin, found->second});
+    }
+    begin = next;
+  });
+  std::vector<std::size_t> starts = {0};
+  std::size_t first = 0;                            // index in `places` of the first line of the current copy
+  std::vector<std::size_t> seen_in(ids.size(), 0);  // by ID: number of the copy that had it last
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto is_repeated = [&](const Place& place) { return seen_in[place.id] == starts.size(); };
+    constexpr std::ptrdiff_t kNext = 8;  // two sites on one source line do not start a copy
+    const auto rest = std::span(places).subspan(i);
+    const auto repeated = std::ranges::count_if(rest.first(std::min<std::size_t>(rest.size(), kNext)), is_repeated);
+    const bool is_neighbour = i > first && places[i - 1].id == places[i].id;
+    if (is_repeated(places[i]) && !is_neighbour && repeated >= 2 &&
+        repeated * 2 >= std::min<std::ptrdiff_t>(std::ssize(rest), kNext)) {
+      // Sites directly before this one may belong to the new copy too, if another line separates them from the old one.
+      std::size_t at = i;
+      while (at > first && places[at - 1].separator == places[i].separator && last_of[places[at - 1].id] < i) --at;
+      const bool is_separated = at > first && places[at].separator > places[at - 1].begin;
+      if (!is_separated) at = i;
+      starts.push_back(places[at].begin);
+      first = at;
+      for (std::size_t j = at; j < i; ++j) seen_in[places[j].id] = starts.size();
+    }
+    seen_in[places[i].id] = starts.size();
+  }
+  return starts;
 }
 
 // Parses lines such as "    4096        1 mm/slub.c:2367 [module] func:alloc_slab_page …". The columns may be in

@@ -26,6 +26,7 @@
 #include "snapshot/collect.hpp"
 #include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
+#include "snapshot/paste.hpp"
 #include "snapshot/repeated_copy.hpp"
 #include "snapshot/sources.hpp"
 
@@ -205,6 +206,25 @@ class Finder {
     }
   }
 
+  // Takes a text with copies of one or more files. If it shows several states, each file must be part of each state.
+  void take_paste(std::string_view text) {
+    auto files = files_in_paste(text);
+    const auto states_of = [](std::string_view name, std::string& whole) {
+      remove_editors_changes(whole);
+      return last_copy(name, whole).copies;
+    };
+    std::size_t states = 0;
+    for (auto& [name, whole] : files)
+      if (name == "meminfo") states = states_of(name, whole);
+    for (auto& [name, whole] : files) {
+      if (const std::size_t copies = states_of(name, whole); name != "uname" && copies != states)
+        repeated_ += fmt::format("copies\tthe text has {} copies of meminfo, but {} of {}, which is not used\t\n",
+                                 states, copies, name);
+      else
+        take(name, std::move(whole));
+    }
+  }
+
   void take_log(std::string_view path, std::string_view text) {
     LogReports found = log_reports(text);
     if (text.find("emory cgroup out of memory") != text.npos) has_cgroup_kills_ = true;
@@ -218,6 +238,12 @@ class Finder {
   }
 
   void take_damage(std::string&& damage) { damage_ = std::move(damage); }
+
+  // True if a file with a machine's memory was found, or a log with a report.
+  bool has_found() const {
+    const auto has_meminfo = [](const auto& root) { return root.second.contains("meminfo"); };
+    return !log_.empty() || std::ranges::any_of(roots_, has_meminfo);
+  }
 
   Copies finish(const std::string& path, const char* noun) {
     Copies copies;
@@ -381,9 +407,11 @@ class ArchiveReader {
     finder_.take_damage(damage.empty() ? std::move(note_) : std::move(damage));
   }
 
- private:
-  static constexpr unsigned kMostDepth = 2;
-  static constexpr unsigned kMostArchives = 32;
+  // Reads an archive in a folder. `path` is relative to the folder. Does nothing if the file is no archive.
+  void take_of_folder(const std::string& path, Bytes bytes) {
+    if (is_archive(bytes)) read_inner(path, bytes, 0);
+    if (!note_.empty()) finder_.take_damage(std::string(note_));
+  }
 
   static bool is_archive_name(std::string_view path) {
     constexpr std::array<std::string_view, 6> kEnds = {".tgz", ".txz", ".tbz", ".tbz2", ".zip", ".cpio"};
@@ -391,6 +419,11 @@ class ArchiveReader {
     return name.find(".tar") != name.npos ||
            std::ranges::any_of(kEnds, [name](std::string_view end) { return name.ends_with(end); });
   }
+
+ private:
+  static constexpr unsigned kMostDepth = 2;
+  static constexpr unsigned kMostArchives = 32;
+
   static bool wants(std::string_view path) { return Finder::wants(path) || is_archive_name(path); }
 
   // Reads the members of an archive. `prefix` is the path of the archive in the outer one, with "/" at its end. If a
@@ -428,6 +461,10 @@ class ArchiveReader {
   void take_member(const std::string& path, std::string&& text, unsigned depth) {
     const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     if (!is_archive(bytes)) return finder_.take(path, std::move(text));
+    read_inner(path, bytes, depth);
+  }
+
+  void read_inner(const std::string& path, Bytes bytes, unsigned depth) {
     if (depth == kMostDepth || archives_ == kMostArchives)
       return add_note(fmt::format("{} inside it was not read: unpack it, and name the folder", path));
     ++archives_;
@@ -447,15 +484,6 @@ class ArchiveReader {
   unsigned archives_ = 0;  // number of archives in the archive
 };
 
-// True for a copy of meminfo, which may follow other lines, such as a date or the command that printed it.
-bool is_meminfo(std::string_view text) {
-  constexpr std::size_t kBegin = 4096;
-  const std::string_view begin = text.substr(0, kBegin);
-  return begin.starts_with("MemTotal") ||
-         (begin.find("\nMemTotal:") != begin.npos && begin.find("\nMemFree:") != begin.npos &&
-          text.find("Mem-Info:") == text.npos && text.find("Mem-info:") == text.npos);
-}
-
 }  // namespace
 
 Copies copies_in_file(const std::string& path, Bytes bytes) {
@@ -471,8 +499,9 @@ Copies copies_in_file(const std::string& path, Bytes bytes) {
   std::string_view text = as_text(bytes);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (is_meminfo(text))
-    finder.take("proc/meminfo", std::string(text.substr(0, kMostOfACopy + 1)));
+  const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
+  if (has_meminfo(text) && !has("Mem-Info:") && !has("Mem-info:"))
+    finder.take_paste(text.substr(0, kMostOfALog));
   else
     finder.take_log(path, text);
   Copies copies = finder.finish(path, "file");
@@ -492,21 +521,34 @@ Copies copies_in_folder(const std::string& folder) {
     std::error_code ignored;
     if (entry.depth() >= kDeepestFolder) entry.disable_recursion_pending();
     const std::string path = entry->path().lexically_relative(folder).string();
-    if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored) && Finder::wants(path)) wanted.push_back(path);
+    if (entry->is_regular_file(ignored) && !entry->is_symlink(ignored) &&
+        (Finder::wants(path) || ArchiveReader::is_archive_name(path)))
+      wanted.push_back(path);
   }
   std::ranges::sort(wanted);
-  for (const std::string& path : wanted) {
+  ArchiveReader archives(finder);
+  const auto is_archive_file = [](const std::string& path) {
+    return !place_of(path) && ArchiveReader::is_archive_name(path);
+  };
+  const auto take = [&](const std::string& path) {
     const std::string whole = fmt::format("{}/{}", folder, path);
     try {
       if (place_of(path))
         finder.take(path, text_of_file(whole, kMostOfACopy + 1));
+      else if (is_archive_file(path))
+        archives.take_of_folder(path, MappedFile(whole).bytes());
       else
         take_log_file(path, whole, finder);
     } catch (const Error& error) {
-      if (!fs::exists(whole, code)) continue;  // the file was removed meanwhile
-      throw;
+      if (fs::exists(whole, code)) throw;  // otherwise, the file was removed meanwhile
     }
-  }
+  };
+  // A folder often has an archive beside its unpacked files. So archives are read only if no other file is of use.
+  for (const std::string& path : wanted)
+    if (!is_archive_file(path)) take(path);
+  if (!finder.has_found())
+    for (const std::string& path : wanted)
+      if (is_archive_file(path)) take(path);
   return finder.finish(folder, "folder");
 }
 

@@ -3,21 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "snapshot/page_size.hpp"
 #include "snapshot/parsers.hpp"
 #include "trace/state/slabinfo.hpp"
 
 namespace kmt {
 
 namespace {
-
-constexpr std::uint32_t kUsualPage = 4096;
 
 // Maximum number of lines of all texts together. The limits protect against malicious files. A parsed line may need
 // twenty times the memory of its text, and a small compressed file may have very many lines.
@@ -32,84 +30,6 @@ std::string_view first_lines(std::string_view text, std::size_t& left) {
     --left;
   }
   return text.substr(0, end);
-}
-
-std::uint64_t sum_of(const std::vector<MemoryZone>& zones, const char* name) {
-  std::uint64_t sum = 0;
-  for (const MemoryZone& zone : zones) sum += number_or_0(zone.values, name);
-  return sum;
-}
-
-std::uint64_t free_pages_of(const std::vector<MemoryZone>& zones) {
-  std::uint64_t sum = 0;
-  for (const MemoryZone& zone : zones)
-    for (std::size_t order = 0; order < std::min<std::size_t>(zone.free.size(), 32); ++order)
-      sum += std::min<std::uint64_t>(zone.free[order], 1 << 30) * (std::uint64_t{1} << order);
-  return sum;
-}
-
-// Returns a lower bound of the page size in bytes: the objects of each slab must fit into the pages of the slab.
-std::uint64_t page_size_of_slabs(const std::vector<SlabInfo>& slabs) {
-  std::uint64_t most = 0;
-  for (const SlabInfo& slab : slabs)
-    if (slab.pages_per_slab != 0 &&
-        slab.object_bytes <= kMostNumber / std::max<std::uint64_t>(slab.objects_per_slab, 1))
-      most = std::max(most, slab.objects_per_slab * slab.object_bytes / slab.pages_per_slab);
-  return most;
-}
-
-// Returns `bytes` / `pages` if this quotient is close to a page size that kernels use. Returns nothing otherwise, as in
-// copies that lack zones.
-std::optional<std::uint32_t> page_size_of(std::uint64_t bytes, std::uint64_t pages) {
-  const std::uint64_t ratio = pages == 0 ? 0 : bytes / pages;
-  for (const std::uint32_t size : {4096u, 8192u, 16384u, 32768u, 65536u})
-    if (std::max<std::uint64_t>(ratio, size) - std::min<std::uint64_t>(ratio, size) <= size / 8) return size;
-  return std::nullopt;
-}
-
-// Derives the page size from zones, vmalloc areas and slabs, for a snapshot without vmstat.
-std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMemory& memory) {
-  std::size_t lines = kMostLines;
-  const auto text = [&](std::string_view name) { return first_lines(text_of(sample, name), lines); };
-  KernelMemory others;
-  parse_zoneinfo(text("zoneinfo"), others);
-  parse_buddyinfo(text("buddyinfo"), others);
-  parse_vmallocinfo(text("vmallocinfo"), others);
-  std::uint64_t bytes = 0;
-  std::uint64_t pages = 0;
-  for (const VmallocCaller& caller : others.vmalloc)
-    if (caller.mapped_bytes == 0) bytes += caller.virtual_bytes, pages += caller.pages + caller.areas;
-  const std::uint64_t free = number_or_0(memory.meminfo, "MemFree");
-  for (const auto size : {page_size_of(number_or_0(memory.meminfo, "MemTotal"), sum_of(others.zones, "managed")),
-                          page_size_of(free, sum_of(others.zones, "free")), page_size_of(bytes, pages),
-                          page_size_of(free, free_pages_of(others.zones))})
-    if (size) return *size;
-  constexpr std::uint64_t kMostPage = 1 << 16;
-  const std::uint64_t least = page_size_of_slabs(parse_slabinfo(text("slabinfo")).caches);
-  return least > kMostPage ? kUsualPage : std::max(static_cast<std::uint32_t>(std::bit_ceil(least)), kUsualPage);
-}
-
-// Returns the page size. meminfo shows some amounts in bytes that vmstat shows in pages, so each quotient is the page
-// size. The amounts may change between reading the two files, so quotients are inexact. Rounds each quotient to a power
-// of two, and returns the median.
-std::uint32_t guessed_page_size(const StateSample& sample, const KernelMemory& memory) {
-  constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
-                                                                     {"AnonPages", "nr_anon_pages"},
-                                                                     {"Mapped", "nr_mapped"},
-                                                                     {"Shmem", "nr_shmem"},
-                                                                     {"PageTables", "nr_page_table_pages"}};
-  constexpr std::uint64_t kMostPage = 1 << 20;
-  std::vector<std::uint32_t> sizes;
-  const auto add = [&](std::uint64_t bytes, std::uint64_t count) {
-    const std::uint64_t ratio = count == 0 ? 0 : bytes / count;
-    if (ratio < kUsualPage / 2 || ratio > kMostPage) return;
-    const auto below = static_cast<std::uint32_t>(std::bit_floor(ratio));
-    sizes.push_back(ratio > below + below / 2 ? below * 2 : below);
-  };
-  for (const auto& [bytes, pages] : kBoth) add(number_or_0(memory.meminfo, bytes), number_or_0(memory.vmstat, pages));
-  if (sizes.empty()) return page_size_of_other_files(sample, memory);
-  std::ranges::sort(sizes);
-  return sizes[sizes.size() / 2];
 }
 
 void take_uname(std::string_view text, KernelMemory& memory) {
@@ -185,6 +105,29 @@ constexpr Step kSteps[] = {
 
 constexpr Step kRefused[] = {{"meminfo", parse_meminfo}, {"vmstat", parse_vmstat}, {"slabinfo", parse_slabs}};
 
+// Returns the text without its last line if this line has no line break, because its last number may lack digits.
+// Editors may remove the last line break, so a line that certainly has its end is kept.
+std::string_view whole_lines(std::string_view name, std::string_view text, KernelMemory& memory) {
+  constexpr std::array<std::string_view, 6> kEndWithNumbers = {"vmstat",       "zoneinfo",    "buddyinfo",
+                                                               "pagetypeinfo", "vmallocinfo", "sockstat"};
+  if (text.empty() || text.ends_with('\n') || std::ranges::find(kEndWithNumbers, name) == kEndWithNumbers.end())
+    return text;
+  const std::string_view before = text.substr(0, text.rfind('\n') + 1);  // if nothing is found, npos + 1 is 0
+  const std::string_view last = text.substr(before.size());
+  if (name == "buddyinfo" || name == "pagetypeinfo") {  // the kernel aligns the numbers and writes a blank after each
+    const std::string_view others = before.substr(0, before.size() - std::min<std::size_t>(before.size(), 1));
+    const std::string_view previous = trim(others.substr(others.rfind('\n') + 1));
+    if (last.ends_with(' ') || (!previous.empty() && trim(last).size() >= previous.size())) return text;
+  }
+  // The kind of the area follows the number of pages.
+  constexpr std::array<std::string_view, 4> kKinds = {" vmalloc", " ioremap", " vmap", " user"};
+  const auto has_kind = [last](std::string_view kind) { return last.find(kind) != last.npos; };
+  if (name == "vmallocinfo" && std::ranges::any_of(kKinds, has_kind)) return text;
+  memory.missing.push_back(
+      {std::string(name), "its last line may be cut off, and is not used", fmt::format("copy {} as a whole", name)});
+  return before;
+}
+
 // True if the line has the usual form, but has another word in place of a number. A line of another form, or with a
 // number larger than any memory, counts as unknown and not as damaged.
 bool is_damaged(std::string_view source, std::string_view line) {
@@ -234,17 +177,19 @@ KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) 
   memory.unix_ns = sample.unix_ns;
   std::size_t few = kMostNumbers;
   parse_meminfo(first_lines(text_of(sample, "meminfo"), few), memory);
-  parse_vmstat(first_lines(text_of(sample, "vmstat"), few), memory);
-  memory.page_size = page_size != 0 ? page_size : guessed_page_size(sample, memory);
+  parse_vmstat(whole_lines("vmstat", first_lines(text_of(sample, "vmstat"), few), memory), memory);
+  memory.page_size = page_size != 0 ? page_size : page_size_of_copies(sample, memory);
   std::size_t lines = kMostLines;
   for (const Step& step : kSteps) {
     const std::string_view text = text_of(sample, step.name);
     const std::string_view begin = first_lines(text, lines);
-    step.parse(begin, memory);
+    step.parse(whole_lines(step.name, begin, memory), memory);
     if (begin.size() < text.size())
       memory.missing.push_back(
           {std::string(step.name), "it has more lines than on any kernel: the rest is dropped", ""});
   }
+  // A running kernel may have memory outside of all zones, but has no missing zones.
+  if (page_size == 0 && text_of(sample, "oom").empty()) compare_zones_with_total(memory);
   for (const auto& [name, text] : sample.texts)
     if (name != "missing") memory.has.push_back(name);
   return memory;

@@ -2,7 +2,9 @@
 // Parsers for the kernel's files. Each parser adds the values of its text to `memory`.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "trace/state/kernel_memory.hpp"
 
@@ -33,6 +35,9 @@ void parse_cgroups(std::string_view text, KernelMemory& memory);
 void parse_allocinfo(std::string_view text, KernelMemory& memory);
 // True if one of the first lines is a line of /proc/allocinfo.
 bool is_allocinfo(std::string_view text);
+// Returns where each copy starts, if the text has several copies of allocinfo. Copies may lack the header, and may be
+// sorted or cut by other programs. Returns at least one position.
+std::vector<std::size_t> starts_of_allocinfo(std::string_view text);
 // Parses lines "CACHE/FILE:LINE", where FILE is alloc_traces, alloc_calls, free_traces or free_calls.
 void parse_slab_traces(std::string_view text, std::string_view source, std::vector<AllocationSite>& sites,
                        KernelMemory& memory);

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "snapshot/parsers.hpp"
 
 namespace kmt {
 
@@ -40,12 +41,8 @@ std::string_view first_words(std::string_view source, std::string_view text) {
 
 std::ptrdiff_t lines_in(std::string_view text) { return std::ranges::count(text, '\n'); }
 
-}  // namespace
-
-RepeatedCopy last_copy(std::string_view source, std::string_view text) {
-  RepeatedCopy found{.text = text};
-  const std::string_view key = first_words(source, text);
-  if (key.empty()) return found;
+// Returns where lines start with the first words of a copy.
+std::vector<std::size_t> starts_of(std::string_view key, std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + key.size())) {
     const bool begins_line = at == 0 || text[at - 1] == '\n';
@@ -54,6 +51,17 @@ RepeatedCopy last_copy(std::string_view source, std::string_view text) {
         key.ends_with(':') || rest.empty() || std::string_view(" \t\n:").find(rest.front()) != rest.npos;
     if (begins_line && ends_word) starts.push_back(at);
   }
+  return starts;
+}
+
+}  // namespace
+
+RepeatedCopy last_copy(std::string_view source, std::string_view text) {
+  RepeatedCopy found{.text = text};
+  const std::string_view key = first_words(source, text);
+  if (key.empty()) return found;
+  std::vector<std::size_t> starts = starts_of(key, text);
+  if (starts.size() < 2 && source == "allocinfo") starts = starts_of_allocinfo(text);
   if (starts.size() < 2) return found;
   const auto copy = [&](std::size_t i) {
     return text.substr(starts[i], (i + 1 < starts.size() ? starts[i + 1] : text.size()) - starts[i]);

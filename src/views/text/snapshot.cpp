@@ -230,7 +230,10 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   else if (in_meminfo > in_zones + kMuch)
     remark += fmt::format("; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo",
                           say_bytes(in_meminfo - in_zones, style),
-                          memory.oom ? "in zones that are not shown" : "which is not in any zone");
+                          memory.oom ? "in zones that are not shown" : "outside of these zones");
+  else if (in_zones > in_meminfo + kMuch)
+    remark += fmt::format("; {} counts {} less: the numbers contradict each other.",
+                          memory.oom ? "the report" : "meminfo", say_bytes(in_zones - in_meminfo, style));
   else
     remark += ". This is \"free\" above, except for changes while the files were read.";
   return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);

@@ -199,6 +199,18 @@ TEST(Copies, FoldersOfSupportToolsAreSearched) {
   fs::remove_all(folder);
 }
 
+// An archive beside its unpacked files shows the same machine again.
+TEST(Copies, ArchivesInAFolderAreReadIfNothingElseIsThere) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "kmemtrace-archives-in-a-folder";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "unpacked" / "proc");
+  std::ofstream(folder / "gathered.tar") << tar_of(tar_member("sos/proc/meminfo", kMeminfo));
+  EXPECT_EQ(copies_in_folder(folder).files, (std::vector<std::string>{"gathered.tar/sos/proc/meminfo"}));
+  std::ofstream(folder / "unpacked" / "proc" / "meminfo") << kMeminfo;
+  EXPECT_EQ(copies_in_folder(folder).files, (std::vector<std::string>{"unpacked/proc/meminfo"}));
+  std::filesystem::remove_all(folder);
+}
+
 // An editor may add carriage returns, a byte order mark and non-breaking blanks.
 TEST(Copies, ChangesOfEditorsAreRemoved) {
   std::string meminfo = "\xef\xbb\xbf" + std::string(kMeminfo);

@@ -85,6 +85,44 @@ TEST(PartialCopies, PageSizeIsKnownWithoutVmstat) {
   EXPECT_EQ(size_with("vmallocinfo", "0x1-0x2 327680 load+0x1/0x2 pages=4 vmalloc\n"), 65536u);
 }
 
+// The sums of zones are too small if zones are missing.
+TEST(PartialCopies, MissingZonesDoNotChangeThePageSize) {
+  const std::string half = "Node 0, zone Normal\n  pages free 6250\n        managed 12500\n";
+  const std::string whole = half + "Node 1, zone Normal\n  pages free 6250\n        managed 12500\n";
+  std::string slabs = kHeader;
+  for (int i = 0; i < 20; ++i) slabs += "kmalloc-4k 8 8 4096 8 8 : tunables 0 0 0 : slabdata 1 1 0\n";
+  const SnapshotResult by_slabs = stock_of({{"meminfo", kMeminfo}, {"zoneinfo", half}, {"slabinfo", slabs + kOldest}});
+  EXPECT_EQ(by_slabs.memory.page_size, 4096u);
+  EXPECT_TRUE(lacks(by_slabs, "zoneinfo", "less than MemTotal in meminfo: zones may be missing"));
+  const std::string uname = "Linux host 6.1.0 #1 SMP x86_64 GNU/Linux\n";
+  EXPECT_EQ(stock_of({{"meminfo", kMeminfo}, {"zoneinfo", half}, {"uname", uname}}).memory.page_size, 4096u);
+  const SnapshotResult all = stock_of({{"meminfo", kMeminfo}, {"zoneinfo", whole}, {"uname", uname}});
+  EXPECT_FALSE(lacks(all, "zoneinfo", ""));
+  const SnapshotResult more = stock_of({{"meminfo", kMeminfo},
+                                        {"zoneinfo", whole + "Node 2, zone Normal\n  pages free "
+                                                             "0\n        managed 12500\n"},
+                                        {"uname", uname}});
+  EXPECT_TRUE(lacks(more, "zoneinfo", "more than MemTotal in meminfo"));
+}
+
+// The last number of a text without a line break at its end may lack digits.
+TEST(PartialCopies, ACutLastLineIsNotUsed) {
+  SnapshotResult found = stock_of({{"meminfo", kMeminfo}, {"vmstat", "nr_free_pages 12500\nnr_zspages 3"}});
+  EXPECT_EQ(found.memory.vmstat.size(), 1u);
+  EXPECT_TRUE(lacks(found, "vmstat", "last line may be cut off"));
+  found = stock_of({{"meminfo", kMeminfo}, {"zoneinfo", "Node 0, zone Normal\n  pages free 12500\n        managed 2"}});
+  EXPECT_EQ(find_number(found.memory.zones.at(0).values, "managed"), std::nullopt);
+  found = stock_of({{"meminfo", kMeminfo},
+                    {"vmallocinfo", "0x1-0x2 8192 load+0x1/0x2 pages=1 vmalloc\n0x3-0x4 40960 fill+0x1/0x2 pages=1"}});
+  EXPECT_EQ(found.memory.vmalloc.size(), 1u);
+  EXPECT_TRUE(lacks(found, "vmallocinfo", "last line may be cut off"));
+  found = stock_of({{"meminfo", kMeminfo}, {"vmallocinfo", "0x1-0x2 8192 load+0x1/0x2 pages=1 vmalloc"}});
+  EXPECT_EQ(found.memory.vmalloc.size(), 1u) << "the line has its end";
+  const std::string zones = "Node 0, zone      DMA      1      2\nNode 0, zone   Normal     12     3";
+  EXPECT_EQ(stock_of({{"meminfo", kMeminfo}, {"buddyinfo", zones}}).memory.zones.size(), 1u);
+  EXPECT_EQ(stock_of({{"meminfo", kMeminfo}, {"buddyinfo", zones + "1"}}).memory.zones.size(), 2u);
+}
+
 // Even if the page size is wrong, no amount is below zero.
 TEST(PartialCopies, ASlabWithoutRoomForItsObjectsHasNoWaste) {
   StateSample sample;
@@ -114,6 +152,60 @@ TEST(RepeatedCopies, OnlyTheLastWholeCopyIsUsed) {
   EXPECT_EQ(last_copy("vmallocinfo", "0x(ptrval)-0x(ptrval) 1 a\n0x(ptrval)-0x(ptrval) 2 b\n").copies, 1u);
   EXPECT_EQ(last_copy("uname", "Linux\nLinux\n").copies, 1u);
   EXPECT_EQ(last_copy("vmstat", "").copies, 1u);
+}
+
+// Copies of allocinfo without the header, sorted by different sizes.
+TEST(RepeatedCopies, SitesOfAllocinfoOccurOncePerCopy) {
+  const std::string first = "400 4 mm/a.c:1 func:a\n300 3 mm/b.c:2 func:b\n200 2 mm/c.c:3 func:c\n";
+  const std::string second = "500 5 mm/d.c:4 func:d\n400 4 mm/b.c:2 func:b\n390 3 mm/a.c:1 func:a\n";
+  EXPECT_EQ(last_copy("allocinfo", first + "\n" + second).text, second);
+  EXPECT_EQ(last_copy("allocinfo", first + second).copies, 2u);
+  EXPECT_EQ(last_copy("allocinfo", first + first + first).copies, 3u);
+  const std::string headers = "8 1 include/x.h:9 func:x\n8 1 include/x.h:9 func:x\n8 1 mm/a.c:1 func:a\n";
+  EXPECT_EQ(last_copy("allocinfo", headers + "9 1 include/x.h:9 func:x\n8 1 mm/a.c:1 func:a\n").copies, 1u);
+  EXPECT_EQ(last_copy("allocinfo", first + "8 1 mm/c.c:3 [mod] func:c\n8 1 mm/a.c:1 [mod] func:a\n").copies, 1u);
+}
+
+// Several files in one text, with titles, prompts and marks of a quoted mail.
+TEST(PastedCopies, FilesAreToldApart) {
+  const std::string slabs = kHeader + kDentry + kOldest;
+  const std::string zones = "Node 0, zone   Normal\n  pages free     12500\n        managed  25000\n";
+  const std::string free_blocks = "Node 0, zone   Normal     12     31\n";
+  const std::string text = "Linux host 6.1.0 #1 SMP x86_64 GNU/Linux\n# cat /proc/slabinfo\n" + slabs +
+                           "==> /proc/meminfo <==\n" + kMeminfo + "\n" + zones + free_blocks +
+                           "nr_free_pages 12500\npgfault 17\nsockets: used 3\nTCP: inuse 1 mem 5\n" +
+                           "0x1-0x2 8192 load+0x1/0x2 pages=1 vmalloc\n";
+  std::string quoted;
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1)
+    quoted += "> " + text.substr(begin, text.find('\n', begin) + 1 - begin);
+  for (const std::string& paste : {text, quoted}) {
+    const Copies copies = copies_in_file("log", {reinterpret_cast<const std::uint8_t*>(paste.data()), paste.size()});
+    ASSERT_TRUE(copies.state);
+    const SnapshotResult found = take_stock(parse_snapshot(*copies.state, 0));
+    EXPECT_EQ(found.total, 100000u * 1024);
+    EXPECT_EQ(found.caches.size(), 2u);
+    EXPECT_EQ(found.memory.release, "6.1.0");
+    EXPECT_EQ(found.memory.unknown_lines, 0u);
+    ASSERT_EQ(found.memory.zones.size(), 1u);
+    EXPECT_EQ(find_number(found.memory.zones.at(0).values, "managed"), 25000u);
+    EXPECT_EQ(found.memory.zones.at(0).free, (std::vector<std::uint64_t>{12, 31}));
+    EXPECT_EQ(find_number(found.memory.vmstat, "pgfault"), 17u);
+    EXPECT_EQ(find_number(found.memory.sockets, "TCP mem"), 5u);
+    EXPECT_EQ(found.memory.vmalloc.size(), 1u);
+  }
+}
+
+// A file that only one of two states has would be compared with numbers of another time.
+TEST(PastedCopies, EachStateMustHaveEachFile) {
+  const auto read = [](const std::string& text) {
+    const Copies copies = copies_in_file("log", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    return take_stock(parse_snapshot(*copies.state, 0));
+  };
+  const std::string slabs = kHeader + kDentry + kOldest;
+  EXPECT_EQ(read(kMeminfo + slabs + kMeminfo + slabs).caches.size(), 2u);
+  const SnapshotResult found = read(kMeminfo + slabs + kMeminfo);
+  EXPECT_TRUE(found.caches.empty());
+  EXPECT_TRUE(lacks(found, "copies", "2 copies of meminfo, but 1 of slabinfo"));
 }
 
 TEST(RepeatedCopies, AreNamed) {
