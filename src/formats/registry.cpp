@@ -61,6 +61,11 @@ Error not_a_trace(const TraceFile& file) {
         .hint(disguise.hint);
   }
   if (auto error = text::why_no_text(file.bytes)) return error->at({file.path, {}, {}});
+  for (const char* const words : {"Mem-Info:", "Mem-info:", "memory: usage ", "MemTotal:"})
+    if (begin.find(words) != begin.npos)
+      return Error("The file is not a trace, but may show the state of memory")
+          .at({file.path, {}, {}})
+          .hint("Show it with `kmemtrace snapshot --from FILE`");
   return Error(file.bytes.empty() ? "The file is empty" : "The file is not a trace in a known format")
       .at({file.path, {}, {}})
       .hint(

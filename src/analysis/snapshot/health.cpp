@@ -59,10 +59,15 @@ class Checks {
   void add_line(HealthTopic topic, std::string_view id, std::string subject = {}) {
     add_share(topic, line_bytes(snapshot_, id), std::move(subject));
     const auto line = std::ranges::find(snapshot_.sheet, id, &BalanceLine::id);
-    if (line == snapshot_.sheet.end() || !line->at_least || checks_.back().health != Health::ok) return;
+    if (line != snapshot_.sheet.end() && line->at_least && checks_.back().health == Health::ok) forget_last();
+  }
+  // Replaces the last check by an unknown one.
+  void forget_last() {
+    const HealthTopic topic = checks_.back().topic;
     checks_.back() = {};
     checks_.back().topic = topic;
   }
+  Health last() const { return checks_.back().health; }
   std::vector<HealthCheck> take() { return std::move(checks_); }
 
  private:
@@ -172,6 +177,15 @@ void add_hugetlb(const KernelMemory& memory, Checks& checks) {
   checks.add_share(HealthTopic::hugetlb, free && each ? Amount((*free - std::min(*free, reserved)) * *each) : Amount());
 }
 
+// Adds the check of unaccounted memory. Unknown lines of the sheet are part of this memory, so it can be too large.
+// Huge pages can be any part of the machine's memory. The other lines are small on healthy machines.
+void add_unaccounted(const SnapshotResult& snapshot, Checks& checks) {
+  checks.add_line(HealthTopic::unaccounted, "unaccounted", unknown_lines(snapshot));
+  const auto huge = std::ranges::find(snapshot.sheet, "hugetlb", &BalanceLine::id);
+  const bool is_unknown = huge != snapshot.sheet.end() && !huge->known;
+  if (is_unknown && checks.last() != Health::ok) checks.forget_last();
+}
+
 }  // namespace
 
 std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
@@ -185,7 +199,7 @@ std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
   add_vmalloc_caller(snapshot, checks);
   add_sockets(memory, checks);
   add_dying_cgroups(snapshot, checks);
-  checks.add_line(HealthTopic::unaccounted, "unaccounted", unknown_lines(snapshot));
+  add_unaccounted(snapshot, checks);
   add_fragmentation(memory, checks);
   add_min_free(memory, checks);
   add_hugetlb(memory, checks);

@@ -202,6 +202,20 @@ TEST(CutReports, UnaccountedMemoryNamesUnknownLines) {
   EXPECT_EQ(check->subject, "with hugetlb, vmalloc, percpu");
 }
 
+// All memory of a machine may be in huge pages, so it is no alarm if their number is lost.
+TEST(CutReports, UnaccountedMemoryIsNotJudgedWithoutHugePages) {
+  const auto judged = [](const std::string& huge) {
+    std::string log = std::string(kBegin) + kFirstZone + kSecondZone + huge + kEnd;
+    log.replace(log.find("active_anon:2000"), 16, "active_anon:20");
+    const SnapshotResult found = stock_of(only_report(log));
+    return std::ranges::find(found.health, HealthTopic::unaccounted, &HealthCheck::topic)->health;
+  };
+  EXPECT_EQ(judged("Node 0 hugepages_total=0 hugepages_free=0 hugepages_surp=0 hugepages_size=2048kB\n"
+                   "Node 1 hugepages_total=0 hugepages_free=0 hugepages_surp=0 hugepages_size=2048kB\n"),
+            Health::bad);
+  EXPECT_EQ(judged(""), Health::unknown);
+}
+
 // Programs that show logs as web pages or JSON replace line breaks.
 TEST(CutReports, LineBreaksOfWebPagesAndJson) {
   const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
