@@ -84,7 +84,8 @@ std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMe
     if (caller.mapped_bytes == 0) bytes += caller.virtual_bytes, pages += caller.pages + caller.areas;
   const std::uint64_t free = number_or_0(memory.meminfo, "MemFree");
   for (const auto size :
-       {page_size_of(bytes, pages), page_size_of(number_or_0(memory.meminfo, "MemTotal"), sum_of(others.zones, "managed")),
+       {page_size_of(bytes, pages),
+        page_size_of(number_or_0(memory.meminfo, "MemTotal"), sum_of(others.zones, "managed")),
         page_size_of(free, sum_of(others.zones, "free")), page_size_of(free, free_pages_of(others.zones))})
     if (size) return std::max(*size, least);
   return least;
@@ -125,8 +126,8 @@ void compare_zones_with_total(KernelMemory& memory) {
   constexpr std::uint64_t kTolerance = 50;  // the total may change by 2 % between the copies, as with a balloon
   const auto add = [&](std::string_view relation, std::uint64_t difference, std::string_view consequence) {
     memory.missing.push_back({"zoneinfo",
-                              fmt::format("its zones have {} {} than MemTotal in meminfo: {}",
-                                          humane_bytes(difference), relation, consequence),
+                              fmt::format("its zones have {} {} than MemTotal in meminfo: {}", humane_bytes(difference),
+                                          relation, consequence),
                               "copy both files again, at the same time"});
   };
   if (in_zones + *total / kTolerance < *total)

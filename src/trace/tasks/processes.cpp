@@ -2,13 +2,12 @@
 #include "trace/tasks/processes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "trace/tasks/cgroup_name.hpp"
 
 namespace kmt {
 
@@ -34,10 +33,6 @@ Process parent_of(const TraceTasks& tasks, Process process) {
   if (process.life != nullptr) return process_at(tasks, process.life->creator, process.life->born_ns);
   const KnownProcess* const then = known(tasks, process);
   return then == nullptr ? Process{} : Process{then->parent, nullptr};
-}
-
-bool is_id(std::string_view text) {
-  return text.size() >= 12 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 }  // namespace
@@ -80,38 +75,6 @@ std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t ti
     process = parent_of(tasks, process);
   }
   return {};
-}
-
-std::string container_of_cgroup(std::string_view path) {
-  struct Pattern {
-    std::string_view prefix, suffix, name;
-  };
-  // With systemd, the folder of a container is "docker-0123….scope"; otherwise it is "docker/0123…".
-  constexpr std::array kPatterns = {Pattern{"docker-", ".scope", "docker"}, Pattern{"libpod-", ".scope", "podman"},
-                                    Pattern{"cri-containerd-", ".scope", "containerd"},
-                                    Pattern{"crio-", ".scope", "cri-o"}};
-  std::string_view before;
-  std::string found;
-  for (const std::string_view name : split(path, '/')) {
-    for (const Pattern& pattern : kPatterns) {
-      if (!name.starts_with(pattern.prefix) || !name.ends_with(pattern.suffix)) continue;
-      const std::string_view id =
-          name.substr(pattern.prefix.size(), name.size() - pattern.prefix.size() - pattern.suffix.size());
-      if (is_id(id)) found = fmt::format("{} {}", pattern.name, id.substr(0, 12));
-    }
-    if (before == "docker" && is_id(name)) found = fmt::format("docker {}", name.substr(0, 12));
-    if (before == "lxc" && !name.empty()) found = fmt::format("lxc {}", name);
-    if (name.starts_with("lxc.payload.")) found = fmt::format("lxc {}", name.substr(12));
-    if (name.starts_with("machine-") && name.ends_with(".scope"))
-      found = fmt::format("machine {}", name.substr(8, name.size() - 14));
-    if (name.starts_with("systemd-nspawn@") && name.ends_with(".service"))
-      found = fmt::format("machine {}", name.substr(15, name.size() - 23));
-    // Without systemd, Kubernetes uses a folder for the pod, which contains a folder for the container.
-    if (before.starts_with("pod") && path.find("kubepods") != std::string_view::npos && is_id(name))
-      found = fmt::format("kubernetes {}", name.substr(0, 12));
-    before = name;
-  }
-  return found;
 }
 
 std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLife& life) const {

@@ -46,8 +46,6 @@ std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t ti
 // trace lacks this information.
 std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns,
                          const MadePidSpaces& made = {});
-// Returns the name of the container in a cgroup path; empty if the path names no container.
-std::string container_of_cgroup(std::string_view path);
 bool is_kernel_thread(const TraceTasks& tasks, Process process);
 
 }  // namespace kmt

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "trace/tasks/cgroup_name.hpp"
 #include "views/json/common.hpp"
 #include "views/json/health.hpp"
 
@@ -115,6 +116,9 @@ Json to_json(const AllocationSite& site) {
 Json to_json(const CgroupMemory& cgroup) {
   Json json = Json::object();
   json["path"] = printable(cgroup.path);
+  json["container"] = printable(container_of_cgroup(cgroup.path));
+  json["pod"] = printable(pod_of_cgroup(cgroup.path));
+  json["unit"] = printable(unit_of_cgroup(cgroup.path));
   json["kernel_bytes"] = number_or_null(kernel_bytes(cgroup));
   json["user_bytes"] = number_or_null(user_bytes(cgroup));
   json["stat"] = to_json(cgroup.values);

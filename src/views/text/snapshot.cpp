@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "trace/tasks/cgroup_name.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot/health.hpp"
 #include "views/text/table.hpp"
@@ -24,10 +25,13 @@ std::string share(std::int64_t bytes, std::uint64_t total) {
   return bytes < 0 ? "" : say_share(static_cast<std::uint64_t>(bytes), total);
 }
 
+std::string in_brackets(const std::string& text) { return text.empty() ? text : " (" + ascii(text) + ")"; }
+
 std::string title(const KernelMemory& memory) {
   std::string text = "Kernel memory";
   if (const CgroupLimit* const cgroup = limited_cgroup(memory))
-    text = fmt::format("Memory of the cgroup {}", cgroup->memory.path.empty() ? "?" : ascii(cgroup->memory.path));
+    text = fmt::format("Memory of the cgroup {}", cgroup->memory.path.empty() ? "?" : ascii(cgroup->memory.path)) +
+           in_brackets(workload_of_cgroup(cgroup->memory.path));
   if (!memory.release.empty()) text += ", Linux " + printable(memory.release);
   if (!memory.machine.empty()) text += ' ' + printable(memory.machine);
   if (!memory.host.empty()) text += " on " + printable(memory.host);
@@ -135,6 +139,9 @@ std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes, const Te
 std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   const std::vector<CgroupMemory>& cgroups = result.memory.cgroups;
   if (cgroups.empty()) return {};
+  const auto rows = shown_cgroups(result, options);
+  const bool has_workloads =
+      std::ranges::any_of(rows, [](const CgroupMemory* one) { return !workload_of_cgroup(one->path).empty(); });
   Table table{{{"Cgroup, with children", true},
                {"Kernel"},
                {"Slab", false, 1},
@@ -143,7 +150,7 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
                {"vmalloc", false, 4},
                {"User"}},
               {}};
-  const auto rows = shown_cgroups(result, options);
+  if (has_workloads) table.columns.push_back({"Container", true, 2});
   for (const CgroupMemory* cgroup : rows) {
     const auto value = [&](std::string_view name) {
       return bytes_or_unknown(find_number(cgroup->values, name), style);
@@ -151,6 +158,7 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
     table.rows.push_back(
         {{ascii(cgroup->path), bytes_or_unknown(kernel_bytes(*cgroup), style), value("slab"), value("sock"),
           value("percpu"), value("vmalloc"), bytes_or_unknown(user_bytes(*cgroup), style)}});
+    if (has_workloads) table.rows.back().cells.push_back(ascii(workload_of_cgroup(cgroup->path)));
   }
   return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
 }
@@ -169,12 +177,17 @@ std::string dying_text(const SnapshotResult& result, const SnapshotOptions& opti
                {"Anonymous", false, 2}},
               {}};
   const auto rows = largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count));
-  for (const DyingCgroups* row : rows)
+  const bool has_workloads =
+      std::ranges::any_of(rows, [](const DyingCgroups* one) { return !workload_of_cgroup(one->below).empty(); });
+  if (has_workloads) table.columns.push_back({"Container", true, 2});
+  for (const DyingCgroups* row : rows) {
     table.rows.push_back(
         {{ascii(row->below), say_count(row->count, style), row->existing ? say_count(*row->existing, style) : "-",
           bytes_or_unknown(row->kernel_bytes, style), bytes_or_unknown(row->slab_bytes, style),
           bytes_or_unknown(row->percpu_bytes, style), bytes_or_unknown(row->file_bytes, style),
           bytes_or_unknown(row->anonymous_bytes, style)}});
+    if (has_workloads) table.rows.back().cells.push_back(ascii(workload_of_cgroup(row->below)));
+  }
   return counted_heading(
              fmt::format("Removed cgroups that still hold memory (dying cgroups, {} in all)", say_count(count, style)),
              rows.size(), result.dying_cgroups.size(), style) +

@@ -173,20 +173,6 @@ TEST(TaskLives, ThePidNamespaceOfAClonedChildDoesNotAffectSiblings) {
   EXPECT_EQ(container_of(tasks, process_at(tasks, 301, 40'000'000), 40'000'000, made), "[host]");
 }
 
-TEST(TaskLives, ContainersHaveTheNamesOfTheirCgroups) {
-  const std::string id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-  EXPECT_EQ(container_of_cgroup("/system.slice/docker-" + id + ".scope"), "docker 0123456789ab");
-  EXPECT_EQ(container_of_cgroup("/docker/" + id), "docker 0123456789ab");
-  EXPECT_EQ(container_of_cgroup("/machine.slice/libpod-" + id + ".scope/container"), "podman 0123456789ab");
-  EXPECT_EQ(container_of_cgroup("/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + id + ".scope"),
-            "containerd 0123456789ab");
-  EXPECT_EQ(container_of_cgroup("/kubepods/besteffort/pod12ab/" + id), "kubernetes 0123456789ab");
-  EXPECT_EQ(container_of_cgroup("/lxc.payload.web/init.scope"), "lxc web");
-  EXPECT_EQ(container_of_cgroup("/machine.slice/machine-web.scope"), "machine web");
-  EXPECT_EQ(container_of_cgroup("/system.slice/docker.service"), "");
-  EXPECT_EQ(container_of_cgroup(""), "");
-}
-
 TEST(TaskLives, ContainersAreRecognisedByPidNamespaces) {
   TraceTasks tasks;
   tasks.lives.known(10, {10, 1, 4026531836, "/a"}, TaskLives::Noted::at_begin);
