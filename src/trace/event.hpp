@@ -66,7 +66,7 @@ struct PageFlags {
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
-// Bits of Event::page_flags in a bulk_free event.
+// Bits of Event::page_flags in a bulk_free or cache_alloc event.
 struct BulkFlags {
   static constexpr std::uint8_t kSameRecord = 0x01;  // the event before this one is from the same record
 };

@@ -28,8 +28,11 @@ record() {
 # Paths make the shell execute programs instead of its own commands.
 cat >/tmp/forks <<'END'
 for _ in $(seq "$1"); do /bin/true; /bin/ls / | /bin/sort >/tmp/list; done
+# Large programs map memory often, and Linux 6.12 then allocates maple nodes in bulk.
+for _ in $(seq 10); do /bin/sort /tmp/names >/tmp/list; done
 END
 
+ls -R /sys/kernel >/tmp/names
 record probes.kmt 400
 record probes.dat 40
 record stacks.kmt 40 --stacks

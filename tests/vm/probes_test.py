@@ -65,6 +65,14 @@ class Probes(unittest.TestCase):
         # Linux 6.12 calls these functions much less often than other versions.
         self.assertGreater(seen, 30)
 
+    @unittest.skipIf(KERNEL == '6.1', 'a probe at a return cannot read the array')
+    def test_bulk_allocations_are_recorded(self):
+        names = json.dumps(json.loads(run('check', '--json', os.path.join(self.out, 'probes.kmt')).stdout))
+        self.assertNotIn('kmem_cache_alloc_bulk', names)
+        if KERNEL == '6.12':  # later kernels do not allocate maple nodes in bulk
+            events = report(os.path.join(self.out, 'probes.kmt'))['events']
+            self.assertGreater(events.get('alloc_bulk', 0), 0)
+
     def test_frees_name_their_call_site(self):
         groups = json.dumps(report(os.path.join(self.out, 'stacks.kmt'), '--by', 'free-site')['groups'])
         for function in ('kvfree_call_rcu', 'kmem_cache_free_bulk'):

@@ -41,7 +41,7 @@ bool KnownCauses::may_free(std::uint32_t cache, CallSiteId call_site) {
 bool KnownCauses::may_have_allocated(std::uint32_t cache, CallSiteId free_site) {
   const auto [known, is_new] = allocations_.try_emplace({cache, free_site.value}, false);
   if (!is_new) return known->second;
-  known->second = allocates_untraced(info_.tables.cache_names[cache], version_);
+  known->second = allocates_untraced(info_.tables.cache_names[cache], version_, probed_);
   const std::uint64_t address = info_.tables.call_sites[free_site.value];
   if (known->second || !leaves_out_recorder_ || address == 0) return known->second;
   const std::string site = symbols_.name(address);

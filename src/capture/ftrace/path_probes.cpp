@@ -17,6 +17,7 @@
 #include "capture/tracefs/probe_definitions.hpp"
 #include "capture/tracefs/probe_events.hpp"
 #include "trace/code/untraced_paths.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
@@ -25,7 +26,9 @@ namespace {
 struct PathProbe {
   std::string_view function;  // an element of function_probes()
   bool at_return;
-  std::string_view fields;  // {0}, {1} and {2} are the registers of the first arguments, {3} is the type of a word
+  // {0}, {1} and {2} are the registers of the first arguments, {3} is the type of a word, {4} is the type of the result
+  // of a bulk allocation
+  std::string_view fields;
 };
 
 constexpr bool kAtReturn = true;
@@ -34,6 +37,8 @@ constexpr bool kAtEntry = false;
 // docs/formats/kmt.md, "Events of probes", describes the fields. The array has the maximum length that a kprobe event
 // can fetch (MAX_ARRAY_LEN in kernel/trace/trace_probe.h). Probes at a return can fetch $arg1 since Linux 6.9.
 constexpr std::array kProbes = {
+    PathProbe{kBulkAllocFunction, kAtReturn,
+              "cache=$arg1:{3} gfp_flags=$arg2:x32 count=$arg3:{3} result=$retval:{4} objects=+0($arg4):{3}[64]"},
     PathProbe{kBulkFreeFunction, kAtEntry, "cache=%{0}:{3} count=%{1}:{3} objects=+0(%{2}):{3}[64]"},
     PathProbe{kRcuFreeFunction, kAtEntry, "head=%{0}:{3} ptr=%{1}:{3}"},
     PathProbe{kRcuNolockFreeFunction, kAtEntry, "head=%{0}:{3} ptr=%{1}:{3}"},
@@ -63,8 +68,14 @@ std::string_view event_of(std::string_view function) {
   return std::ranges::find(function_probes(), function, &FunctionProbe::function)->event;
 }
 
+// kmem_cache_alloc_bulk() returns the number of objects or 0; since Linux 7.2, it returns true or false.
+std::string_view result_of_bulk_allocation(std::string_view release) {
+  const auto version = version_of(release);
+  return !version || *version >= KernelVersion{7, 2} ? "u8" : "u32";
+}
+
 std::string definition_of(const std::string& group, const PathProbe& probe, std::string_view machine,
-                          std::optional<std::uint64_t> cache_name_offset) {
+                          const std::optional<CacheLayout>& cache, std::string_view release) {
   const ProbeMachine registers = *probe_machine(machine);
   const std::string word = fmt::format("x{}", registers.word_bits);
   std::string line =
@@ -72,22 +83,27 @@ std::string definition_of(const std::string& group, const PathProbe& probe, std:
   // The record of a probe at a return has the field __probe_ret_ip.
   if (!probe.at_return) line += fmt::format(" call_site={}:{}", return_address(machine), word);
   line += ' ' + fmt::format(fmt::runtime(probe.fields), registers.arguments[0], registers.arguments[1],
-                            registers.arguments[2], word);
-  if (cache_name_offset) line += fmt::format(" name=+0(+{}(%{})):string", *cache_name_offset, registers.arguments[0]);
+                            registers.arguments[2], word, result_of_bulk_allocation(release));
+  if (!cache) return line;
+  if (probe.function == kBulkFreeFunction)
+    line += fmt::format(" name=+0(+{}(%{})):string", cache->name, registers.arguments[0]);
+  if (probe.function == kBulkAllocFunction)
+    line += fmt::format(" bytes_req=+{}($arg1):u32 bytes_alloc=+{}($arg1):u32 name=+0(+{}($arg1)):string",
+                        cache->object_size, cache->size, cache->name);
   return line;
 }
 
 }  // namespace
 
 PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instance,
-                       const std::function<std::optional<std::uint64_t>()>& cache_name_offset,
-                       KernelDescription& kernel)
+                       const std::function<std::optional<CacheLayout>()>& cache_layout, KernelDescription& kernel)
     : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
   const std::string reason = reason_against_probes(tracefs + "/kprobe_events", kernel.machine);
   if (!reason.empty()) {
     note_all_unprobed(kernel, reason);
     return;
   }
+  const std::optional<CacheLayout> cache = cache_layout();
   bool sees_nolock_objects = false;
   for (const PathProbe& probe : kProbes) {
     if (!has_function(kernel, probe.function)) continue;
@@ -96,16 +112,20 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
       note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");
       continue;
     }
-    const auto name_offset = probe.function == kBulkFreeFunction ? cache_name_offset() : std::nullopt;
+    if (probe.function == kBulkAllocFunction && !cache) {
+      note_unprobed(kernel, {&probe.function, 1}, "the kernel has no BTF, so the sizes of objects are unknown");
+      continue;
+    }
     try {
-      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, name_offset));
+      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, cache, kernel.release));
     } catch (const Error&) {
       note_unprobed(kernel, {&probe.function, 1},
                     fmt::format("the kernel allows no kprobe: {}", last_refusal(tracefs)));
       continue;
     }
     probed_.push_back(probe.function);
-    sees_nolock_objects = sees_nolock_objects || probe.at_return;
+    sees_nolock_objects =
+        sees_nolock_objects || probe.function == kNolockAllocFunction || probe.function == kOldNolockAllocFunction;
     kernel.formats.push_back(
         {"kmemtrace", read_file(fmt::format("{}/events/{}/{}/format", tracefs, group_, event_of(probe.function)))});
   }

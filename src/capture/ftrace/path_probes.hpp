@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records frees on kernel paths without a tracepoint (trace/code/untraced_paths), with kprobe events that only the
-// recording's own instance enables.
+// Records frees and allocations on kernel paths without a tracepoint (trace/code/untraced_paths), with kprobe events
+// that only the recording's own instance enables.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/session/recording.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "trace/kernel_description.hpp"
 
@@ -18,12 +19,12 @@ namespace kmt {
 class PathProbes {
  public:
   // Creates the probes, which are removed with the instance. Adds the events' formats to the description, and a note of
-  // functions without a probe. Without kprobe events, there are no probes. If `cache_name_offset` returns the offset of
-  // the name in struct kmem_cache, the events include the name of the cache.
+  // functions without a probe. Without kprobe events, there are no probes. If `cache_layout` returns the layout of
+  // struct kmem_cache, the events include the name of the cache. Allocations also need the sizes in this struct.
   PathProbes(const std::string& tracefs, const TracefsInstance& instance,
-             const std::function<std::optional<std::uint64_t>()>& cache_name_offset, KernelDescription& kernel);
+             const std::function<std::optional<CacheLayout>()>& cache_layout, KernelDescription& kernel);
 
-  void enable() const;  // starts recording the frees
+  void enable() const;  // starts recording
   // Returns how many calls of each function the kernel missed since the probes were created, in all tasks, in the
   // format of the note `unprobed_functions`. Empty if none was missed. A call is missed if it happens in an interrupt
   // while another probe is running.

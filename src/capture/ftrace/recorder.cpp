@@ -107,7 +107,7 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   kernel.clock_scale = scale_of_clock(request_.clock);
   if (wants_calls) set_up_calls(outcome);
   if (request_.path_probes == PathProbing::on && !probes_)
-    path_probes_.emplace(tracefs_, *instance_, request_.cache_name_offset, kernel);
+    path_probes_.emplace(tracefs_, *instance_, request_.cache_layout, kernel);
   if (request_.path_probes == PathProbing::off) note_all_unprobed(kernel, kProbesAreOff);
 }
 

@@ -91,10 +91,15 @@ PathProbing path_probing_of(const RecordOptions& options, const std::vector<Even
   return options.no_probes ? PathProbing::off : PathProbing::on;
 }
 
-// Returns the offset of the name in struct kmem_cache. Empty if the kernel has no BTF.
-std::optional<std::uint64_t> cache_name_offset() {
+// Returns the layout of struct kmem_cache. Empty if the kernel has no BTF.
+std::optional<CacheLayout> cache_layout() {
   try {
-    return KernelTypes().offset_of_member("kmem_cache", "name");
+    const KernelTypes types;
+    const auto offset = [&types](const char* member) { return types.offset_of_member("kmem_cache", member); };
+    const auto name = offset("name");
+    const auto object_size = offset("object_size");
+    const auto size = offset("size");
+    return name && object_size && size ? std::optional(CacheLayout{*name, *object_size, *size}) : std::nullopt;
   } catch (const Error&) {
     return {};
   }
@@ -189,7 +194,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
     request.events.push_back(end);
   request.path_probes = path_probing_of(options, request.events);
-  request.cache_name_offset = cache_name_offset;
+  request.cache_layout = cache_layout;
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty())

@@ -121,7 +121,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   if (is_call(kind) && info_.calls.records) return false;
   if (plans_[id].old_free != OldPageFree::no) return false;  // decoding depends on the previous event
   // The addresses of the objects are in other fields than the one address that a shape leaves blank.
-  if (is_probed_free(kind)) return false;
+  if (is_probed_free(kind) || plans_[id].most_objects != 0) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -166,6 +166,7 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       event.address = load_field(record, plan->address);
       event.call_site = call_sites_.id_of(load_field(record, plan->call_site));
       if (plan->cache_name.size != 0) event.cache = cache_of(*plan, record);
+      if (plan->most_objects != 0) decode_objects(*plan, record, batch);
       break;
     case EventKind::bulk_free:
     case EventKind::rcu_free: decode_probed_free(*plan, record, batch); break;
@@ -216,7 +217,8 @@ void RecordDecoder::decode_probed_free(const Plan& plan, Bytes record, EventBatc
 // Replaces the last event of the batch by one event for each object of its record.
 void RecordDecoder::decode_objects(const Plan& plan, Bytes record, EventBatch& batch) {
   const Event first = batch.back();
-  const std::uint64_t count = load_field(record, plan.count);
+  const bool has_failed = plan.result.size != 0 && load_field(record, plan.result) == 0;
+  const std::uint64_t count = has_failed ? 0 : load_field(record, plan.count);
   const std::uint64_t recorded = std::min<std::uint64_t>(count, plan.most_objects);
   // Without a cache, the objects were passed to kfree_rcu() earlier, and each has its own rcu_free event.
   if (count > recorded && load_field(record, plan.cache) != 0)

@@ -55,7 +55,7 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"call_entry", EventKind::call_entry}, {"call_exit", EventKind::call_exit},
     {"free_bulk", EventKind::bulk_free},   {"free_rcu", EventKind::rcu_free},
     {"free_nolock", EventKind::bulk_free}, {"free_rcu_nolock", EventKind::rcu_free},
-    {"alloc_nolock", EventKind::kmalloc},
+    {"alloc_nolock", EventKind::kmalloc},  {"alloc_bulk", EventKind::cache_alloc},
 };
 
 // Prefixes of the names of probe events, which end with a number that stands for the set of values that the probe
@@ -97,11 +97,11 @@ class FieldFinder {
   RecordPlan& plan_;
 };
 
-// Finds the fields of an event that frees several objects: their number, and an array with the addresses of the first
-// ones.
+// Finds the fields of an event about several objects: their number, and an array with the addresses of the first ones.
 void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   plan.cache = find({"cache"});
   plan.count = find({"count"});
+  plan.result = find({"result"});
   const FormatField* const objects = format.field("objects");
   if (objects == nullptr || plan.count.size == 0 || objects->is_dynamic || objects->offset > 0x7FFF ||
       objects->size % plan.count.size != 0)
@@ -114,15 +114,16 @@ void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan
 void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   if (plan.kind == EventKind::kmalloc || plan.kind == EventKind::cache_alloc) {
     plan.bytes_requested = find({"bytes_req"});
-    // A probe does not record the size of the object, so the requested size is used.
-    plan.bytes_allocated = format.system == "kmemtrace" ? plan.bytes_requested : find({"bytes_alloc"});
+    plan.bytes_allocated = find({"bytes_alloc"});
+    // The probe of kmalloc_nolock() does not record the size of the object, so the requested size is used.
+    if (plan.bytes_allocated.size == 0 && format.system == "kmemtrace") plan.bytes_allocated = plan.bytes_requested;
     plan.gfp_flags = find({"gfp_flags"});
     plan.node = find({"node"});
   }
   plan.address = find({"ptr"});
   plan.call_site = find({"call_site", "__probe_ret_ip"});
   if (plan.kind == EventKind::rcu_free) plan.head = find({"head"});
-  if (plan.kind == EventKind::bulk_free) plan_objects(format, find, plan);
+  if (format.system == "kmemtrace") plan_objects(format, find, plan);
   if (const FormatField* name = format.field("name"); name != nullptr && name->is_dynamic && name->size == 4)
     plan.cache_name = find({"name"}, true);
 }

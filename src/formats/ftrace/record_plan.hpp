@@ -55,9 +55,10 @@ struct RecordPlan {
   bool is_values = false;                  // kmemtrace:probe_values_N, written before the event of its call
   RecordField frame;                       // of a call: the stack pointer
   RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
-  RecordField cache;                       // for bulk_free, the address of the struct kmem_cache, or 0
-  RecordField count;                       // number of freed objects; this field has the size of an address
-  std::uint32_t objects = 0;               // offset in bytes of the array with the addresses of the freed objects
+  RecordField cache;                       // for several objects, the address of the struct kmem_cache, or 0
+  RecordField count;                       // number of objects; this field has the size of an address
+  RecordField result;                      // of a bulk allocation: 0 if it failed
+  std::uint32_t objects = 0;               // offset in bytes of the array with the addresses of the objects
   std::uint32_t most_objects = 0;          // number of elements of that array; 0: the event has no array
   OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;

@@ -29,7 +29,8 @@ bool is_user_stack(const Event& event) {
 
 // true if the event gets its stack together with the preceding event
 bool shares_stack(const Event& event) {
-  return event.kind == EventKind::bulk_free && (event.page_flags & BulkFlags::kSameRecord) != 0;
+  return (event.kind == EventKind::bulk_free || event.kind == EventKind::cache_alloc) &&
+         (event.page_flags & BulkFlags::kSameRecord) != 0;
 }
 
 // Sets the stack of an event, and of the further events of the same record.

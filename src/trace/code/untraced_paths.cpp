@@ -14,13 +14,10 @@ constexpr bool kFrees = true;
 constexpr bool kAllocates = false;
 constexpr KernelVersion kToday{};
 
-constexpr std::string_view kNoProbe;
 constexpr std::array kProbes = {
-    FunctionProbe{kBulkFreeFunction, "free_bulk"},
-    FunctionProbe{kRcuFreeFunction, "free_rcu"},
-    FunctionProbe{kRcuNolockFreeFunction, "free_rcu_nolock"},
-    FunctionProbe{kNolockAllocFunction, "alloc_nolock"},
-    FunctionProbe{kOldNolockAllocFunction, "alloc_nolock"},
+    FunctionProbe{kBulkAllocFunction, "alloc_bulk"},     FunctionProbe{kBulkFreeFunction, "free_bulk"},
+    FunctionProbe{kRcuFreeFunction, "free_rcu"},         FunctionProbe{kRcuNolockFreeFunction, "free_rcu_nolock"},
+    FunctionProbe{kNolockAllocFunction, "alloc_nolock"}, FunctionProbe{kOldNolockAllocFunction, "alloc_nolock"},
     FunctionProbe{kNolockFreeFunction, "free_nolock"},
 };
 
@@ -38,7 +35,7 @@ constexpr std::array kPaths = {
                  kToday,
                  kAllocates,
                  "the network receive path allocates socket buffers (sk_buff) in bulk (napi_skb_cache_get)",
-                 kNoProbe},
+                 kBulkAllocFunction},
     UntracedPath{"maple_node",
                  "mas_*",
                  {6, 1},
@@ -59,9 +56,10 @@ constexpr std::array kPaths = {
                  {6, 17},
                  kAllocates,
                  "maple trees allocate nodes in bulk (mt_alloc_bulk)",
-                 kNoProbe},
+                 kBulkAllocFunction},
     UntracedPath{"io_kiocb", "io_*", {5, 1}, {5, 15}, kFrees, "io_uring frees requests in bulk", kBulkFreeFunction},
-    UntracedPath{"io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring allocates requests in bulk", kNoProbe},
+    UntracedPath{
+        "io_kiocb", "io_*", {5, 1}, kToday, kAllocates, "io_uring allocates requests in bulk", kBulkAllocFunction},
     UntracedPath{"",
                  "",
                  {4, 3},
@@ -86,7 +84,7 @@ constexpr std::array kPaths = {
     UntracedPath{
         "", "", {7, 3}, kToday, kFrees, "kfree_rcu_nolock() collects objects in sheaves", kRcuNolockFreeFunction},
     UntracedPath{"", "", {6, 18}, kToday, kFrees, "kfree_nolock() has no tracepoint", kNolockFreeFunction},
-    UntracedPath{"", "", {4, 3}, kToday, kAllocates, "kmem_cache_alloc_bulk() has no tracepoint", kNoProbe},
+    UntracedPath{"", "", {4, 3}, kToday, kAllocates, "kmem_cache_alloc_bulk() has no tracepoint", kBulkAllocFunction},
     UntracedPath{"", "", {6, 18}, kToday, kAllocates, "kmalloc_nolock() has no tracepoint", kNolockAllocFunction},
 };
 
@@ -114,9 +112,11 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
   return nullptr;
 }
 
-bool allocates_untraced(const std::string& cache, const std::optional<KernelVersion>& kernel) {
+bool allocates_untraced(const std::string& cache, const std::optional<KernelVersion>& kernel,
+                        std::span<const std::string_view> probed) {
   return std::ranges::any_of(kPaths, [&](const UntracedPath& path) {
-    return !path.frees && !path.cache.empty() && applies(path, kernel) && glob_match(std::string(path.cache), cache);
+    return !path.frees && !path.cache.empty() && applies(path, kernel) && glob_match(std::string(path.cache), cache) &&
+           std::ranges::find(probed, path.probe) == probed.end();
   });
 }
 

@@ -14,6 +14,8 @@
 namespace kmt {
 
 // Functions on these paths where kmemtrace's probes record frees and allocations.
+// Before Linux 6.10, the name of this function has no suffix, and a probe at its return cannot read the array.
+constexpr std::string_view kBulkAllocFunction = "kmem_cache_alloc_bulk_noprof";
 // Probing this function also covers kfree_bulk(), which is inline.
 constexpr std::string_view kBulkFreeFunction = "kmem_cache_free_bulk";
 constexpr std::string_view kRcuFreeFunction = "kvfree_call_rcu";
@@ -52,7 +54,9 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
                                      const std::optional<KernelVersion>& kernel,
                                      std::span<const std::string_view> probed = {});
 
-// True if the table has a path that allocates objects of this cache without an event.
-bool allocates_untraced(const std::string& cache, const std::optional<KernelVersion>& kernel);
+// True if the table has a path that allocates objects of this cache without an event. Paths through one of the `probed`
+// functions are ignored.
+bool allocates_untraced(const std::string& cache, const std::optional<KernelVersion>& kernel,
+                        std::span<const std::string_view> probed = {});
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the container, pod and systemd unit of a cgroup from its path. Each function returns an empty string if the path
-// names none. Sources: the cgroup drivers of runc, crun, CRI-O and kubelet, and systemd's escaping of unit names.
+// Finds the container, pod and systemd unit of a cgroup from its path. Each function returns an empty string if the
+// path names none. Sources: the cgroup drivers of runc, crun, CRI-O and kubelet, and systemd's escaping of unit names.
 #pragma once
 
 #include <string>

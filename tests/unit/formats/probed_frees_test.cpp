@@ -18,7 +18,7 @@ namespace {
 
 using test::Machine;
 
-constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703;
+constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703, kBulkAlloc = 704;
 constexpr unsigned kArrayLength = 4;
 
 class ProbedFrees : public testing::TestWithParam<Machine> {
@@ -30,13 +30,16 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
         description("free_bulk", kBulk, {"call_site", "cache", "count", fmt::format("objects[{}]", kArrayLength)}),
         description("free_rcu", kRcu, {"call_site", "head", "ptr"}),
         description("free_nolock", kNolock, {"call_site", "ptr"}),
-        description("alloc_nolock", kAlloc, {"__probe_ret_ip", "bytes_req", "ptr"})};
+        description("alloc_nolock", kAlloc, {"__probe_ret_ip", "bytes_req", "ptr"}),
+        description("alloc_bulk", kBulkAlloc,
+                    {"__probe_ret_ip", "cache", "gfp_flags", "count", "result",
+                     fmt::format("objects[{}]", kArrayLength), "bytes_req", "bytes_alloc"})};
     decoder.emplace(parse_event_formats(formats, info.findings), machine.order, info);
     EXPECT_TRUE(info.findings.kept().empty());
   }
 
-  // Returns the format of a kprobe event, as the kernel describes it. Fields are words, but the last field of free_bulk
-  // is an array.
+  // Returns the format of a kprobe event, as the kernel describes it. Fields are words, but `objects` is an array. The
+  // events about several objects end with the name of the cache.
   FormatText description(const char* name, unsigned id, const std::vector<std::string>& fields) const {
     std::string text = fmt::format("name: {}\nID: {}\nformat:\n", name, id);
     text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
@@ -50,14 +53,14 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
           fmt::format("\tfield:u{} {};\toffset:{};\tsize:{};\tsigned:0;\n", 8 * machine.long_bytes, field, at, bytes);
       at += bytes;
     }
-    if (std::string(name) == "free_bulk")
+    if (std::string(name).ends_with("_bulk"))
       text += fmt::format("\tfield:__data_loc char[] name;\toffset:{};\tsize:4;\tsigned:1;\n", at);
     return {"kmemtrace", text + "\nprint fmt: \"\"\n"};
   }
 
   std::vector<std::uint8_t> record(std::uint16_t id, const std::vector<std::uint64_t>& words,
                                    const std::string& name = "") const {
-    return test::probe_record(machine, id, words, id == kBulk ? &name : nullptr);
+    return test::probe_record(machine, id, words, id == kBulk || id == kBulkAlloc ? &name : nullptr);
   }
 
   std::vector<std::uint64_t> addresses_of(const std::vector<std::uint8_t>& bytes) {
@@ -121,6 +124,26 @@ TEST_P(ProbedFrees, ObjectsOfKmallocNolock) {
   EXPECT_EQ(info.tables.call_sites[events.front().call_site.value], 0x60u);
   EXPECT_EQ(addresses_of(record(kNolock, {0x50, 0x7000})), Addresses{0x7000});
   EXPECT_EQ(events.front().kind, EventKind::bulk_free);
+}
+
+TEST_P(ProbedFrees, EachObjectOfABulkAllocationIsAnEvent) {
+  const auto allocation = [this](std::uint64_t count, std::uint64_t result) {
+    return record(kBulkAlloc, {0x60, 0x900, 0xCC0, count, result, 0x1000, 0x2000, 0x3000, 0x4000, 232, 256},
+                  "io_kiocb");
+  };
+  EXPECT_EQ(addresses_of(allocation(3, 3)), (Addresses{0x1000, 0x2000, 0x3000}));
+  for (const Event& event : events) {
+    EXPECT_EQ(event.kind, EventKind::cache_alloc);
+    EXPECT_EQ(event.bytes_requested, 232u);
+    EXPECT_EQ(event.bytes_allocated, 256u);
+    EXPECT_EQ(event.gfp_flags, 0xCC0u);
+    EXPECT_EQ(info.tables.cache_names[event.cache.value], "io_kiocb");
+    EXPECT_EQ(info.tables.call_sites[event.call_site.value], 0x60u);
+  }
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 0u);
+  EXPECT_EQ(addresses_of(allocation(16, 1)).size(), kArrayLength) << "since Linux 7.2, the result is true or false";
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 12u);
+  EXPECT_EQ(addresses_of(allocation(3, 0)), Addresses{}) << "the allocation failed";
 }
 
 TEST_P(ProbedFrees, ARecordThatIsTooShortIsReported) {
