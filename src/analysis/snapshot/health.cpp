@@ -161,11 +161,13 @@ void add_fragmentation(const KernelMemory& memory, Checks& checks) {
   checks.add_share(HealthTopic::fragmentation, is_known ? Amount(small) : Amount(), all);
 }
 
+// Linux 5.4 with a large balloon prints limits of zones that are larger than the machine. Such numbers are ignored.
 void add_min_free(const KernelMemory& memory, Checks& checks) {
   Amount pages;
   for (const MemoryZone& zone : memory.zones)
     if (const auto least = find_number(zone.values, "min")) pages = pages.value_or(0) + *least;
-  const bool is_known = pages && has_all_zones(memory, "zoneinfo");
+  const std::uint64_t total = number_or_0(memory.meminfo, "MemTotal");
+  const bool is_known = pages && *pages <= total / memory.page_size && has_all_zones(memory, "zoneinfo");
   checks.add_share(HealthTopic::min_free, is_known ? Amount(*pages * memory.page_size) : Amount());
 }
 

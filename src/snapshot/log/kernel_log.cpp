@@ -2,14 +2,17 @@
 #include "snapshot/log/kernel_log.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/encodings.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/log/cut_number.hpp"
+#include "snapshot/log/learned_prefix.hpp"
 #include "snapshot/log/prefix.hpp"
 #include "snapshot/log/record.hpp"
 
@@ -18,6 +21,7 @@ namespace kmt {
 namespace {
 
 constexpr std::string_view kNonBreaking = "\xc2\xa0";
+constexpr std::string_view kNonBreakingEntity = "&nbsp;";
 
 // Returns the length of a line break of HTML, such as "<br>" or "<br />". 0 if the text starts with something else.
 std::size_t length_of_html_break(std::string_view text) {
@@ -26,8 +30,8 @@ std::size_t length_of_html_break(std::string_view text) {
   return end != text.npos && text[end] == '>' ? end + 1 : 0;
 }
 
-// Copies a line to `out`. Replaces non-breaking blanks and escaped line breaks. rsyslog writes a line break as "#012",
-// dmesg as "\x0a", and JSON and HTML have other forms. Removes control characters.
+// Copies a line to `out`. Replaces tabs, non-breaking blanks and escaped line breaks. rsyslog writes a line break as
+// "#012", dmesg as "\x0a", and JSON and HTML have other forms. Removes control characters.
 void clean(std::string_view line, std::string& out) {
   constexpr std::string_view kBreaks[] = {"#012", "\\x0a", "\\r\\n", "\\n"};
   out.clear();
@@ -46,6 +50,11 @@ void clean(std::string_view line, std::string& out) {
     } else if (left.starts_with(kNonBreaking)) {
       out += ' ';
       ++i;
+    } else if (left.starts_with(kNonBreakingEntity)) {
+      out += ' ';
+      i += kNonBreakingEntity.size() - 1;
+    } else if (line[i] == '\t') {
+      out += ' ';
     } else if (line[i] == '\r' || line[i] == '\0') {
       continue;
     } else {
@@ -198,10 +207,42 @@ std::size_t width_of_page(std::string_view log) {
   return all.counts.empty() ? 0 : all.width(all.counts.rbegin()->first - std::min(kRagged, all.counts.rbegin()->first));
 }
 
+// True if the line has characters that clean() changes.
+bool is_unclean(std::string_view line) {
+  return line.find_first_of(std::string_view("\r\t\x1b#\\\xc2&\0", 8)) != line.npos || line.find("<br") != line.npos ||
+         line.find("<BR") != line.npos;
+}
+
+// Learns prefixes of unknown forms from the first lines of reports.
+LearnedPrefixes prefixes_of(std::string_view log) {
+  constexpr std::array<std::string_view, 5> kMessages = {"Mem-Info:", "Mem-info:", "Tasks state (", "memory: usage ",
+                                                         "DMA per-cpu:"};
+  constexpr std::size_t kMostOfEach = 64;
+  constexpr std::size_t kLines = 25;
+  LearnedPrefixes learned;
+  for (const std::string_view message : kMessages) {
+    std::size_t at = log.find(message);
+    for (std::size_t i = 0; i < kMostOfEach && at != log.npos; at = log.find(message, at + 1), ++i) {
+      std::vector<std::string> lines;
+      std::string_view left = log.substr(log.substr(0, at).rfind('\n') + 1);  // if nothing is found, npos + 1 is 0
+      while (!left.empty() && lines.size() < kLines) {
+        const std::size_t end = std::min(left.find('\n'), left.size());
+        std::string cleaned;
+        clean(left.substr(0, std::min<std::size_t>(end, 1024)), cleaned);
+        lines.emplace_back(without_prefix(without_quotes(cleaned)).message.text);
+        left.remove_prefix(std::min(end + 1, left.size()));
+      }
+      learned.learn(lines);
+    }
+  }
+  return learned;
+}
+
 // Reads a log line by line.
 class LogReader {
  public:
-  LogReader(const std::function<void(const LogMessage&)>& take, std::size_t page_width) : joiner_(take, page_width) {}
+  LogReader(const std::function<void(const LogMessage&)>& take, std::size_t page_width, LearnedPrefixes prefixes)
+      : joiner_(take, page_width), prefixes_(std::move(prefixes)) {}
 
   void read(std::string_view log) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -242,9 +283,7 @@ class LogReader {
     if (is_field) line = value;
     const bool is_whole = std::exchange(is_whole_, false) || is_field || take_export(line, fields_);
     if (is_whole && line.empty()) return;  // the line had another field of the record, and no text
-    const bool is_clean = line.find_first_of(std::string_view("\r\x1b#\\\xc2\0", 6)) == std::string_view::npos &&
-                          line.find("<br") == line.npos && line.find("<BR") == line.npos;
-    if (!is_clean) {
+    if (is_unclean(line)) {
       clean(line, cleaned_);
       line = cleaned_;
     }
@@ -265,6 +304,8 @@ class LogReader {
       message.wall_ns = clock_ns_;
       message.has_year = false;
     }
+    if (const std::string_view source = prefixes_.take(message.text); !source.empty())
+      (message.boot_ns ? message.caller : message.host) = source;
     if (is_whole) {
       if (fields_.wall_ns) message.wall_ns = fields_.wall_ns, message.has_zone = fields_.has_zone;
       if (fields_.boot_ns) message.boot_ns = fields_.boot_ns;
@@ -275,6 +316,7 @@ class LogReader {
   }
 
   Joiner joiner_;
+  LearnedPrefixes prefixes_;
   std::string cleaned_;
   RecordFields fields_;
   CsvReader csv_;
@@ -291,7 +333,7 @@ void each_log_message(std::string_view log, const std::function<void(const LogMe
     decoded = decode_quoted_printable(log);
     log = decoded;
   }
-  LogReader(take, width_of_page(log)).read(log);
+  LogReader(take, width_of_page(log), prefixes_of(log)).read(log);
 }
 
 }  // namespace kmt

@@ -73,7 +73,9 @@ bool CgroupLines::take_path(std::string_view text) {
     in_statistics_ = false;
   }
   if (path.empty()) return false;
-  cgroup().memory.path = path;
+  // The path may be cut at the end of a line. The line with the statistics then has the whole path.
+  std::string& known = cgroup().memory.path;
+  if (!known.starts_with(path)) known = path;
   return true;
 }
 
@@ -99,7 +101,11 @@ bool CgroupLines::take_statistics(std::string_view text) {
   text.remove_prefix(kStatistics.size());
   const std::size_t end = std::min(text.find(": "), text.ends_with(':') ? text.size() - 1 : text.size());
   std::string& path = cgroup().memory.path;
-  if (path.empty() && text.starts_with(kFor)) path = trim(text.substr(kFor.size(), end - std::min(end, kFor.size())));
+  if (text.starts_with(kFor)) {
+    const std::string_view found = trim(text.substr(kFor.size(), end - std::min(end, kFor.size())));
+    const bool was_cut = found.size() > path.size() && found.starts_with(path) && found[path.size()] != '/';
+    if (path.empty() || was_cut) path = found;
+  }
   take_values(text.substr(std::min(end + 1, text.size())));
   return true;
 }

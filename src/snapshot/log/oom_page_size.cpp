@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,29 @@ void derive_page_size(OomReport& report) {
       if (task.pid == report.kill.victim_pid) size = page_kb_of(task.rss_pages, *rss_kb);
   report.has_page_size = size.has_value();
   if (size) report.page_size = *size << 10;
+}
+
+void correct_shifted_counters(OomReport& report) {
+  // Each name has the number of the name after it, and the last name has that of the first.
+  constexpr std::array<std::string_view, 4> kNames = {"shmem", "shmem_thp", "shmem_pmdmapped", "anon_thp"};
+  const auto has_all = [&](const auto& node) {
+    return std::ranges::all_of(kNames, [&](std::string_view name) { return node.second.contains(name); });
+  };
+  if (report.nodes.empty() || !std::ranges::all_of(report.nodes, has_all)) return;
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  for (const auto& [node, numbers] : report.nodes) {
+    first += number_or_0(numbers, kNames.front());
+    last += number_or_0(numbers, kNames.back());
+  }
+  const std::uint64_t shmem_kb = number_or_0(report.totals, "shmem") * (report.page_size >> 10);
+  if (shmem_kb == 0 || last != shmem_kb || first == shmem_kb) return;
+  for (auto& [node, numbers] : report.nodes) {
+    const std::uint64_t of_last = number_or_0(numbers, kNames.back());
+    for (std::size_t i = kNames.size() - 1; i > 0; --i)
+      numbers.find(kNames[i])->second = number_or_0(numbers, kNames[i - 1]);
+    numbers.find(kNames.front())->second = of_last;
+  }
 }
 
 }  // namespace kmt

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <deque>
 #include <functional>
 #include <iterator>
@@ -13,6 +12,7 @@
 #include "base/words.hpp"
 #include "snapshot/log/kernel_log.hpp"
 #include "snapshot/log/memory_line.hpp"
+#include "snapshot/log/memory_words.hpp"
 #include "snapshot/log/oom_cgroup.hpp"
 
 namespace kmt {
@@ -23,157 +23,10 @@ constexpr std::size_t kMostReports = 4096;
 constexpr std::size_t kMostOfAReport = 16 << 20;
 // Maximum number of nodes, zones, tasks and slab caches in all reports together.
 constexpr std::size_t kMostRows = 1 << 20;
-constexpr std::size_t kMostOrders = 40;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
-// Parses "12", "12kB" and "12KB". Returns nothing for words such as "12k", whose number was cut.
-std::optional<std::uint64_t> whole_amount(std::string_view word) {
-  if (word.ends_with("kB") || word.ends_with("KB")) word.remove_suffix(2);
-  return whole_number(word);
-}
-
 bool is_number(std::string_view word) { return whole_number(word).has_value(); }
-
-// Reads a report word by word, because lines may be wrapped, split or mixed with other messages.
-class MemoryWords {
- public:
-  // has_room() is called before a node or zone is added. If it returns false, the node or zone is not added.
-  MemoryWords(OomReport& report, std::function<bool()> has_room)
-      : report_(report), has_room_(std::move(has_room)), place_(report.starts_late ? Place::totals : Place::none) {}
-
-  // Returns false if the line has nothing about memory.
-  bool take(std::string_view line) {
-    is_used_ = false;
-    for (Words words(memory_part(line)); !words.empty();) take_word(words.next());
-    return is_used_;
-  }
-
- private:
-  enum class Place : std::uint8_t { none, totals, node, zone, free_blocks, sum_of_blocks, cpu_lists };
-
-  void take_word(std::string_view word) {
-    const std::string before = std::exchange(last_, std::string(word));
-    if (has_title(word)) {
-      place_ = Place::totals;
-    } else if (before == "Node" && is_number(word)) {
-      node_ = static_cast<unsigned>(std::min<std::uint64_t>(*whole_number(word), 0xFFFF));
-      place_ = Place::node;
-      last_ = "Node N";
-    } else if (word == "per-cpu:") {
-      enter_zone(before, Place::cpu_lists);
-    } else if (word == "=") {
-      place_ = place_ == Place::free_blocks ? Place::sum_of_blocks : Place::none;
-    } else if (place_ == Place::sum_of_blocks) {
-      take_sum_of_blocks(word);
-    } else if (const std::size_t star = word.find('*'); star != std::string_view::npos) {
-      take_blocks(word, star, before);
-    } else if (const std::size_t equals = word.find('='); word.starts_with("hugepages_")) {
-      take_huge_pages(word.substr(0, equals), word.substr(std::min(equals, word.size() - 1) + 1));
-    } else if (!pending_.empty()) {  // "anon_thp: 0kB"
-      take_counter(std::exchange(pending_, {}), word, before);
-    } else if (const std::size_t colon = word.find(':'); colon != std::string_view::npos) {
-      take_named(word.substr(0, colon), word.substr(colon + 1), before);
-    }
-  }
-
-  void take_named(std::string_view written, std::string_view value, std::string_view before) {
-    const bool is_usd = (written == "usd" || written == "used") && place_ == Place::cpu_lists;
-    const std::string name = is_usd ? "usd" : counter_name(written);
-    if (name.empty()) return;
-    if (value.empty())
-      pending_ = name;
-    else
-      take_counter(name, value, before);
-  }
-
-  void take_counter(std::string_view name, std::string_view value, std::string_view before) {
-    const auto number = whole_amount(value);
-    if (!number) return;
-    is_used_ = true;
-    const bool in_kb = value.ends_with("kB") || value.ends_with("KB");
-    if (name == "usd" && zone_ != nullptr) {
-      zone_->cpu_list_pages = zone_->cpu_list_pages.value_or(0) + *number;
-    } else if (!in_kb) {
-      if (name == "active_anon" || name == "active") place_ = Place::totals;
-      if (place_ == Place::totals) report_.totals.try_emplace(std::string(name), *number);
-    } else if (name == "free") {
-      enter_zone(before, Place::zone);
-      if (zone_ != nullptr && !zone_->numbers.try_emplace("free", *number).second) report_.is_mixed = true;
-    } else if (place_ == Place::zone && zone_ != nullptr) {
-      zone_->numbers.try_emplace(std::string(name), *number);
-    } else if (place_ == Place::node && (report_.nodes.contains(node_) || has_room_())) {
-      report_.nodes[node_].try_emplace(std::string(name), *number);
-    }
-  }
-
-  // Parses the number of free blocks of one order, such as "3*64kB" for three blocks of 64 kB. The first of these words
-  // follows the name of the zone, such as "DMA:", which is in `before`.
-  void take_blocks(std::string_view word, std::size_t star, std::string_view before) {
-    const auto count = whole_number(word.substr(0, star));
-    const std::string_view size = word.substr(star + 1);
-    const auto kb = leading_number(size);
-    if (!count || !kb || !size.ends_with("kB")) return;
-    is_used_ = true;
-    if (before.ends_with(':')) {
-      enter_zone(before.substr(0, before.size() - 1), Place::free_blocks);
-      constexpr std::uint64_t kMostKb = 1 << 10;
-      if (*kb <= kMostKb && std::has_single_bit(*kb)) report_.page_size = static_cast<std::uint32_t>(*kb << 10);
-      if (zone_ != nullptr && !zone_->free.empty()) report_.is_mixed = true;
-    }
-    if (place_ != Place::free_blocks || zone_ == nullptr) return;
-    // If the line was cut or mixed with other text, then an order is missing.
-    const std::size_t order = zone_->free.size();
-    const bool is_next = order < kMostOrders && *kb == (std::uint64_t{report_.page_size} >> 10 << order);
-    if (is_next)
-      zone_->free.push_back(*count);
-    else
-      place_ = Place::none;
-  }
-
-  void take_sum_of_blocks(std::string_view word) {
-    place_ = Place::none;
-    const auto kb = word.ends_with("kB") ? whole_amount(word) : std::nullopt;
-    if (!kb || zone_ == nullptr) return;
-    std::uint64_t pages = 0;
-    for (std::size_t order = 0; order < zone_->free.size(); ++order) pages += zone_->free[order] << order;
-    zone_->has_all_free = pages * (report_.page_size >> 10) == *kb;
-    if (zone_->has_all_free) return;
-    report_.has_wrong_sum = true;
-    zone_->free.clear();
-  }
-
-  void take_huge_pages(std::string_view name, std::string_view value) {
-    const auto number = whole_amount(value);
-    if (!number) return;
-    is_used_ = true;
-    if (name == "hugepages_total") huge_pages_ = *number;
-    if (name == "hugepages_size") {
-      const std::uint64_t most = kMostNumber / std::max<std::uint64_t>(*number, 1);
-      report_.hugetlb_kb = report_.hugetlb_kb.value_or(0) + std::min(huge_pages_, most) * *number;
-      huge_pages_ = 0;
-    }
-  }
-
-  // Makes the parser assign the next counters to this zone. Kernels without NUMA print no node, so `node_` remains 0.
-  void enter_zone(std::string_view name, Place place) {
-    place_ = place;
-    zone_ = nullptr;
-    if (name.empty() || name == "Node N" || name.size() > 32) return;
-    const std::pair key(node_, std::string(name));
-    if (report_.zones.contains(key) || has_room_()) zone_ = &report_.zones[key];
-  }
-
-  OomReport& report_;
-  std::function<bool()> has_room_;
-  bool is_used_ = false;
-  Place place_;
-  unsigned node_ = 0;
-  LogZone* zone_ = nullptr;
-  std::uint64_t huge_pages_ = 0;
-  std::string last_;     // the previous word of the line
-  std::string pending_;  // name of a counter whose number is the next word
-};
 
 // Data shared by the readers. Each reader reads the lines of one caller, such as [T100].
 struct LogState {
@@ -430,7 +283,7 @@ class ReportReader {
     }
     constexpr std::size_t kMost = 40;
     Words words(text);
-    const auto number = whole_number(words.next());
+    const auto number = whole_amount(words.next());
     const std::string_view what = trim(words.rest());
     const bool is_count = what.starts_with("pages ") || what.starts_with("total pagecache pages") ||
                           what == "pagecache pages" || what == "reserved pages" || what == "free pages";
@@ -586,7 +439,7 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   std::vector<OomReport> reports(std::make_move_iterator(state.reports.begin()),
                                  std::make_move_iterator(state.reports.end()));
   std::ranges::sort(reports, {}, &OomReport::position);
-  for (OomReport& report : reports) derive_page_size(report);
+  for (OomReport& report : reports) derive_page_size(report), correct_shifted_counters(report);
   return reports;
 }
 

@@ -68,6 +68,9 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped = 
 // Sets has_page_size. If a report has no lists of free blocks, derives the page size from amounts that it shows both in
 // pages and in kB.
 void derive_page_size(OomReport& report);
+// Linux 4.8 to 4.10 print the numbers of four counters of a node after the wrong names (show_free_areas() in
+// mm/page_alloc.c). Corrects them if the totals of the machine show that they are wrong. Call derive_page_size() first.
+void correct_shifted_counters(OomReport& report);
 
 // Returns MemTotal in bytes. Empty if the report has neither this number nor all zones, whose sum is used instead.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);

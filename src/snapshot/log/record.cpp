@@ -122,7 +122,7 @@ bool take_json(std::string_view line, std::string& message, RecordFields& fields
     of("clock", [&](const std::string& text) { fields.boot_ns = nanoseconds(text); });
   of("caller", [&](const std::string& text) { fields.caller = text; });
   // These keys have the message in the journal, in dmesg, and in the logs of container runtimes and log collectors.
-  for (const std::string_view key : {"MESSAGE", "msg", "log", "message"})
+  for (const std::string_view key : {"MESSAGE", "msg", "log", "message", "line"})
     if (message.empty()) of(key, [&](const std::string& text) { message = text; });
   return is_field;
 }

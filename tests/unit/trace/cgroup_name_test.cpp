@@ -27,8 +27,9 @@ TEST(CgroupNames, OfContainers) {
 
 TEST(CgroupNames, OfPods) {
   const std::string pod = "1f0a4c7e-8a1d-4c6b-9a55-2f8b1f0f9a10";
-  const std::string by_systemd = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1f0a4c7e_8a1d_4c6b_9a55_"
-                                 "2f8b1f0f9a10.slice";
+  const std::string by_systemd =
+      "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1f0a4c7e_8a1d_4c6b_9a55_"
+      "2f8b1f0f9a10.slice";
   EXPECT_EQ(pod_of_cgroup(by_systemd), pod);
   EXPECT_EQ(pod_of_cgroup(by_systemd + "/crio-0123456789abcdef.scope"), pod);
   EXPECT_EQ(pod_of_cgroup("/kubepods/besteffort/pod" + pod + "/0123456789abcdef"), pod);
