@@ -30,6 +30,7 @@ struct Format {
   bool calls_first = false;  // true: the number of calls is before the size
   bool numbered = false;     // true: each line starts with its number
   bool ambiguous = false;    // true: K, M or G may be powers of 1000 or of 1024
+  char decimal_point = '.';  // the other one of '.' and ',' separates thousands
 };
 
 // Returns the length of a line's number as written by `cat -n` or `grep -n`: "   12" or "12:". 0 if there is none.
@@ -65,8 +66,10 @@ std::optional<double> unit_factor(std::string_view unit, const Format& format) {
 std::optional<Amount> amount_of(std::string_view word, const Format& format) {
   std::string digits;
   std::size_t at = 0;
-  for (; at < word.size() && (word[at] == '.' || word[at] == ',' || (word[at] >= '0' && word[at] <= '9')); ++at)
-    if (word[at] != ',') digits += word[at];
+  for (; at < word.size() && (word[at] == '.' || word[at] == ',' || is_digit(word[at])); ++at) {
+    if (is_digit(word[at])) digits += word[at];
+    if (word[at] == format.decimal_point) digits += '.';
+  }
   if (digits.empty()) return std::nullopt;
   const std::string_view unit = word.substr(at);
   const bool is_whole = digits.find('.') == std::string::npos;
@@ -88,16 +91,31 @@ bool is_place(std::string_view word) {
 bool is_header(std::string_view line) {
   Words words(line);
   const std::string_view first = words.next();
-  return first.empty() || first.starts_with('#') || first == "Memory" ||
+  const bool is_comment = first.starts_with('#') && line.find(" func:") == line.npos;
+  return first.empty() || is_comment || first == "Memory" ||
          (first == "allocinfo" && words.next() == "-" && words.next() == "version:");
+}
+
+// Returns the character that separates the values of a line like "4096,1,mm/slub.c:2367 func:x". The values may be in
+// quotation marks. Returns a blank for other lines.
+char separator_of(std::string_view line) {
+  const std::string_view first = Words(line).next();
+  const std::size_t place = first.find_first_of("/abcdefghijklmnopqrstuvwxyz");
+  for (const char separator : {';', ','}) {
+    const std::size_t at = first.find(separator);
+    if (at != first.npos && (first.starts_with('"') || at < place) && place != first.npos) return separator;
+    if (at != first.npos && line.find_first_of(" \t") == line.npos) return separator;
+  }
+  return ' ';
 }
 
 std::optional<AllocationSite> site_of(std::string_view line, const Format& format = {}) {
   AllocationSite site;
-  std::string with_blanks;  // the line with blanks instead of commas, if its values are separated by commas
-  if (line.find_first_of(" \t") == line.npos) {
+  std::string with_blanks;  // the line with blanks instead of separators, if its values are separated by commas
+  if (const char separator = separator_of(line); separator != ' ') {
     with_blanks = line;
-    std::ranges::replace(with_blanks, ',', ' ');
+    std::ranges::replace(with_blanks, separator, ' ');
+    std::ranges::replace(with_blanks, '"', ' ');
     line = with_blanks;
   }
   std::string function;
@@ -126,6 +144,9 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
       site.others.append(site.others.empty() ? "" : " ").append(word);
     }
   }
+  // A fraction without a unit is a size in a unit that the text does not state.
+  const auto has_unknown_unit = [](const std::optional<Amount>& one) { return one && one->rounded && !one->has_unit; };
+  if (std::ranges::any_of(numbers, has_unknown_unit)) return std::nullopt;
   if (count != numbers.size() || has_more || site.name.empty() ||
       numbers[0]->value > static_cast<double>(kMostNumber) || numbers[1]->value > static_cast<double>(kMostNumber))
     return std::nullopt;
@@ -159,6 +180,19 @@ bool is_numbered(std::string_view text) {
   return is_each && lines >= kFewest && sites != 0;
 }
 
+// True for "1,5M", "0,25" and "268.435.456": the comma is the decimal point, as in many languages. "1,234" is
+// ambiguous, and counts as 1234.
+bool has_decimal_comma(std::string_view word) {
+  constexpr std::size_t kGroup = 3;
+  const std::size_t end = std::min(word.find_first_not_of("0123456789.,"), word.size());
+  const std::string_view number = word.substr(0, end);
+  const std::size_t comma = number.rfind(',');
+  if (comma != number.npos)
+    return comma != 0 && number.find(',') == comma && number.size() - comma - 1 != kGroup && comma + 1 < number.size();
+  const std::size_t dot = number.find('.');
+  return dot != number.npos && dot != 0 && number.find('.', dot + 1) == dot + kGroup + 1;
+}
+
 // True for "12M", "1.2G" and "12KB", but not for "12Mi", "12k" and "12B". numfmt --to=si and --to=iec both write "M",
 // and before coreutils 9.5 also "K".
 bool has_ambiguous_unit(std::string_view word) {
@@ -181,9 +215,10 @@ Format format_of(std::string_view text) {
     for (Words words(line); !words.empty();) {
       const std::string_view word = words.next();
       format.ambiguous = format.ambiguous || has_ambiguous_unit(word);
+      if (has_decimal_comma(word)) format.decimal_point = ',';
       if (word.ends_with('k') && amount_of(word, {})) format.unit = 1000;
     }
-    const auto site = site_of(line);
+    const auto site = site_of(line, format);
     if (!site) return;
     if (site->bytes > site->count) ++sizes_first;
     if (site->bytes < site->count) ++calls_first;

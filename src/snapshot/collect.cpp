@@ -493,6 +493,7 @@ StateSample collect_copies(const std::string& folder) {
       }
     Reading reading = read_copy(source, folder, collector.limits());
     remove_editors_changes(reading.text);
+    if (const std::string why = keep_second_state(reading.text); !why.empty()) collector.add_missing("copies", why, "");
     if (const std::string why = keep_last_copy(source.name, reading.text); !why.empty())
       collector.add_missing("copies", why, "");
     if (reading.error == 0 && reading.cut.empty())

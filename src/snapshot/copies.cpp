@@ -197,17 +197,29 @@ class Finder {
       // Removes an incomplete last line. If there is no line break, npos + 1 is 0.
       if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);
       remove_editors_changes(text);
+      if (const std::string why = keep_second_state(text); !why.empty())
+        repeated_ += fmt::format("copies\t{}\t\n", why);
       if (const std::string why = keep_last_copy(place->name, text); !why.empty())
         repeated_ += fmt::format("copies\t{}\t\n", why);
       const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
       if (is_usable) roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text), is_cut});
     } else {
-      take_log(path, text);
+      take_text(path, text);
     }
   }
 
+  // Takes a log, or a text with copies of files.
+  void take_text(std::string_view path, std::string_view text) {
+    const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
+    if (has_meminfo(text) && !has("Mem-Info:") && !has("Mem-info:"))
+      take_paste(std::string(text.substr(0, kMostOfALog)));
+    else
+      take_log(path, text);
+  }
+
   // Takes a text with copies of one or more files. If it shows several states, each file must be part of each state.
-  void take_paste(std::string_view text) {
+  void take_paste(std::string text) {
+    if (const std::string why = keep_second_state(text); !why.empty()) repeated_ += fmt::format("copies\t{}\t\n", why);
     auto files = files_in_paste(text);
     const auto states_of = [](std::string_view name, std::string& whole) {
       remove_editors_changes(whole);
@@ -499,11 +511,7 @@ Copies copies_in_file(const std::string& path, Bytes bytes) {
   std::string_view text = as_text(bytes);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
-  if (has_meminfo(text) && !has("Mem-Info:") && !has("Mem-info:"))
-    finder.take_paste(text.substr(0, kMostOfALog));
-  else
-    finder.take_log(path, text);
+  finder.take_text(path, text);
   Copies copies = finder.finish(path, "file");
   copies.files = {path};
   return copies;

@@ -37,9 +37,13 @@ std::uint64_t free_pages_of(const std::vector<MemoryZone>& zones) {
 }
 
 // True for machines that only have pages of 4 KiB.
-bool has_only_usual_pages(std::string_view uname) {
+bool has_only_usual_pages(std::string_view uname, std::uint64_t vmalloc_bytes) {
   constexpr std::array<std::string_view, 8> kMachines = {"x86_64", "amd64", "i386",  "i486",
                                                          "i586",   "i686",  "s390x", "armv7l"};
+  // Sizes of the vmalloc area of x86-64 with page tables of 4 and 5 levels (arch/x86/mm: VMALLOC_SIZE_TB_L4 and _L5).
+  constexpr std::uint64_t kOneTerabyte = std::uint64_t{1} << 40;
+  constexpr std::uint64_t kKb = 1024;
+  if (vmalloc_bytes == 32 * kOneTerabyte - kKb || vmalloc_bytes == 12800 * kOneTerabyte - kKb) return true;
   for (Words words(uname.substr(0, uname.find('\n'))); !words.empty();)
     if (std::ranges::find(kMachines, words.next()) != kMachines.end()) return true;
   return false;
@@ -97,7 +101,7 @@ std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMe
 // change between reading the two files, so quotients are inexact. Rounds each quotient to a power of two, and returns
 // the median.
 std::uint32_t page_size_of_copies(const StateSample& sample, const KernelMemory& memory) {
-  if (has_only_usual_pages(text_of(sample, "uname"))) return kUsualPage;
+  if (has_only_usual_pages(text_of(sample, "uname"), number_or_0(memory.meminfo, "VmallocTotal"))) return kUsualPage;
   constexpr std::pair<std::string_view, std::string_view> kBoth[] = {{"MemFree", "nr_free_pages"},
                                                                      {"AnonPages", "nr_anon_pages"},
                                                                      {"Mapped", "nr_mapped"},

@@ -28,12 +28,17 @@ bool is_vmstat(std::string_view line, std::string_view file) {
          (file == "vmstat" || name.starts_with("nr_"));
 }
 
-// Returns the file that has lines such as "Node 0, zone DMA".
-std::string_view file_of_zone(std::string_view line) {
+// Returns the file that has lines such as "Node 0, zone DMA". buddyinfo and the second table of pagetypeinfo have lines
+// with numbers after the name of the zone: one for each order, or one for each migrate type.
+std::string_view file_of_zone(std::string_view line, std::string_view file) {
+  constexpr std::size_t kMostTypes = 8;
   Words words(line);
   for (int i = 0; i < 4; ++i) words.next();
   if (words.empty()) return "zoneinfo";
-  return is_number(words.next()) ? "buddyinfo" : "pagetypeinfo";
+  std::size_t numbers = 0;
+  for (; !words.empty() && is_number(words.next()); ++numbers) {
+  }
+  return numbers == 0 || (file == "pagetypeinfo" && numbers <= kMostTypes) ? "pagetypeinfo" : "buddyinfo";
 }
 
 bool is_sockstat(std::string_view line) {
@@ -63,15 +68,29 @@ bool is_uname(std::string_view line) {
   return !words.empty() && is_digit(words.next().front());
 }
 
+// Returns the line with one blank in place of several. A blank at its start stays.
+std::string with_single_blanks(std::string_view line) {
+  std::string text = line.starts_with(' ') || line.starts_with('\t') ? " " : "";
+  for (Words words(line); !words.empty();) text.append(words.next()).append(words.empty() ? "" : " ");
+  return text;
+}
+
+// Returns the blanks or the tab with which each line of the text starts, as in quotations of Markdown.
+std::string_view indentation_of(std::string_view text) {
+  const std::size_t at = text.find("MemTotal");
+  const std::string_view begin = text.substr(0, at).substr(text.substr(0, at).rfind('\n') + 1);
+  return trim(begin).empty() ? begin : std::string_view();
+}
+
 // Returns the file to which the line belongs. `file` is the file of the line before. Returns an empty name for lines of
 // no file.
 std::string_view file_of(std::string_view line, std::string_view file) {
   if (is_first_of_meminfo(trim(line))) return "meminfo";
-  if (line.starts_with("slabinfo - version") || line.starts_with("# name") || has(line, " : tunables ") ||
-      has(line, " : slabdata "))
+  if (line.starts_with("slabinfo - version") || (line.starts_with('#') && has(line, " name ")) ||
+      has(line, ": tunables ") || has(line, ": slabdata "))
     return "slabinfo";
   if (line.starts_with("allocinfo - version") || has(line, " func:")) return "allocinfo";
-  if (line.starts_with("Node ") && has(line, ", zone ")) return file_of_zone(line);
+  if (line.starts_with("Node ") && has(line, ", zone ")) return file_of_zone(line, file);
   if (line.starts_with("0x") && has(line.substr(0, line.find(' ')), "-0x")) return "vmallocinfo";
   if (is_uname(line)) return "uname";
   if (is_sockstat(line)) return "sockstat";
@@ -99,6 +118,7 @@ std::vector<std::pair<std::string_view, std::string>> files_in_paste(std::string
   std::vector<std::pair<std::string_view, std::string>> files;
   std::string_view file;
   std::size_t last = 0;  // index in `files` of the file of the line before
+  const std::string_view indentation = indentation_of(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     const std::string_view written = text.substr(0, end);
@@ -106,7 +126,8 @@ std::vector<std::pair<std::string_view, std::string>> files_in_paste(std::string
     std::string_view line = written;
     while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
     if (trim(line).starts_with('>')) line = without_quotes(trim(line));
-    const std::string_view now = file_of(line, file);
+    if (line.starts_with(indentation)) line.remove_prefix(indentation.size());
+    const std::string_view now = file_of(with_single_blanks(line), file);
     if (now != file && !now.empty()) {
       const auto found = std::ranges::find(files, now, [](const auto& known) { return known.first; });
       last = static_cast<std::size_t>(found - files.begin());

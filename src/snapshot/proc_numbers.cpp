@@ -22,16 +22,27 @@ void parse_numbers(std::string_view text, std::string_view source, NamedAmounts&
   });
 }
 
+// True if each number without a unit is a multiple of 1024, so a program has converted kB to bytes.
+bool are_bytes(const NamedAmounts& numbers) {
+  constexpr std::ptrdiff_t kEnough = 8;
+  constexpr std::uint64_t kKb = 1024;
+  const auto is_amount = [](const NamedAmount& one) {
+    return !one.in_bytes && one.value != 0 && !one.name.starts_with("HugePages_");
+  };
+  const auto is_multiple = [&](const NamedAmount& one) { return !is_amount(one) || one.value % kKb == 0; };
+  return std::ranges::count_if(numbers, is_amount) >= kEnough && std::ranges::all_of(numbers, is_multiple);
+}
+
 // Adds the unit kB if a program such as awk has removed it. In an unchanged meminfo, only the numbers of huge pages
 // have no unit.
 void add_lost_unit(NamedAmounts& numbers) {
   const auto total = std::ranges::find(numbers, "MemTotal", &NamedAmount::name);
   if (total == numbers.end() || total->in_bytes) return;
-  constexpr std::uint64_t kKb = 1024;
-  std::erase_if(numbers, [](const NamedAmount& one) { return one.value > kMostNumber / kKb; });
+  const std::uint64_t unit = are_bytes(numbers) ? 1 : 1024;
+  std::erase_if(numbers, [unit](const NamedAmount& one) { return one.value > kMostNumber / unit; });
   for (NamedAmount& one : numbers) {
     if (one.in_bytes || one.name.starts_with("HugePages_")) continue;
-    one.value *= kKb;
+    one.value *= unit;
     one.in_bytes = true;
   }
 }

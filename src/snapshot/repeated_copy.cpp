@@ -75,6 +75,40 @@ RepeatedCopy last_copy(std::string_view source, std::string_view text) {
   return found;
 }
 
+std::string keep_second_state(std::string& text) {
+  const auto kind_of = [](std::string_view line) {
+    if (line.starts_with("@@ -")) return 'u';  // diff -u
+    const std::size_t end = line.find_first_not_of("0123456789,");
+    const bool is_normal = end != 0 && end != line.npos && std::string_view("acd").find(line[end]) != line.npos &&
+                           line.find_first_not_of("0123456789,", end + 1) == line.npos && end + 1 < line.size();
+    return is_normal ? 'n' : ' ';
+  };
+  char kind = ' ';
+  bool has_removed = false;
+  bool has_added = false;
+  each_line(text, [&](std::string_view line) {
+    if (kind == ' ') kind = kind_of(line);
+    has_removed = has_removed || line.starts_with(kind == 'u' ? '-' : '<');
+    has_added = has_added || line.starts_with(kind == 'u' ? '+' : '>');
+  });
+  // Without the lines that name the position, lines of both states show that the text is a diff.
+  const bool is_unmarked = kind == ' ' && (text.find("\n-MemTotal:") != text.npos || text.starts_with("-MemTotal:"));
+  if ((kind == ' ' || !has_removed || !has_added) && !is_unmarked) return {};
+  std::string second;
+  each_line(text, [&](std::string_view line) {
+    if (kind == 'n') {
+      if (line.starts_with("> ")) second.append(line.substr(2)).append("\n");
+      return;
+    }
+    const bool is_title = line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("@@ ");
+    if (line.starts_with('-') || is_title) return;
+    if (line.starts_with('+') || line.starts_with(' ')) line.remove_prefix(1);
+    second.append(line).append("\n");
+  });
+  text = std::move(second);
+  return "the text is a diff of two states: only the second state is used, and lines that diff left out are missing";
+}
+
 std::string keep_last_copy(std::string_view source, std::string& text) {
   const RepeatedCopy found = last_copy(source, text);
   if (found.copies < 2) return {};

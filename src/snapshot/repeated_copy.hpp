@@ -17,6 +17,10 @@ struct RepeatedCopy {
 // Returns the last copy of a file in a text. `source` is the name of the text in a snapshot, such as "meminfo".
 RepeatedCopy last_copy(std::string_view source, std::string_view text);
 
+// Keeps only the second state if the text is the output of diff with two states of a file. Returns a sentence that
+// states this, or an empty string for other texts.
+std::string keep_second_state(std::string& text);
+
 // Keeps only the last copy, because numbers of several copies would be added up. Returns a sentence that states which
 // copy was kept, or an empty string if the text has one copy.
 std::string keep_last_copy(std::string_view source, std::string& text);

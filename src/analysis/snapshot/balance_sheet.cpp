@@ -44,6 +44,11 @@ void add_user(Sheet& sheet) {
                "meminfo: AnonHugePages + ShmemHugePages + FileHugePages");
 }
 
+// Linux 4.15 and earlier count only huge pages of the default size in meminfo.
+bool counts_all_huge_pages(const KernelMemory& memory) {
+  return find_number(memory.meminfo, "Hugetlb") || !find_number(memory.meminfo, "HugePages_Total");
+}
+
 ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
   if (const auto all = find_number(memory.meminfo, "Hugetlb")) return *all;
   return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
@@ -182,8 +187,12 @@ void add_other_counters(Sheet& sheet) {
              "meminfo: KReclaimable - SReclaimable");
   sheet.part("gpu", "of GPU drivers", sheet.meminfo("GPUActive") + sheet.meminfo("GPUReclaim"),
              "meminfo: GPUActive + GPUReclaim");
-  sheet.part("zsmalloc", "compressed swap", std::max(sheet.vmstat_bytes("nr_zspages"), sheet.meminfo("Zswap")),
-             "vmstat: nr_zspages; meminfo: Zswap");
+  sheet.part("vendor", "of a vendor's drivers",
+             sheet.meminfo("Gpu") + sheet.meminfo("ION_heap") + sheet.meminfo("ION_heap_pool"),
+             "meminfo: Gpu + ION_heap + ION_heap_pool");
+  sheet.part("zsmalloc", "compressed swap",
+             std::max({sheet.vmstat_bytes("nr_zspages"), sheet.meminfo("Zswap"), sheet.meminfo("Zram")}),
+             "vmstat: nr_zspages; meminfo: Zswap, Zram");
   sheet.part("memmap", "descriptions of pages", sheet.vmstat_bytes("nr_memmap_pages"), "vmstat: nr_memmap_pages");
   sheet.part("bounce", "bounce buffers", sheet.meminfo("Bounce"), "meminfo: Bounce");
   sheet.part("corrupted", "broken hardware", sheet.meminfo("HardwareCorrupted"), "meminfo: HardwareCorrupted");
@@ -203,7 +212,9 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   Sheet sheet(memory);
   add_free(sheet, memory);
   add_user(sheet);
-  sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory), "meminfo: Hugetlb");
+  sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory),
+             counts_all_huge_pages(memory) ? "meminfo: Hugetlb"
+                                           : "meminfo: HugePages_Total * Hugepagesize, without other sizes");
   add_slab(sheet, memory, caches);
   add_vmalloc(sheet, memory, total);
   sheet.group("page-tables", "page tables", "");

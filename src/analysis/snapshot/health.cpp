@@ -81,6 +81,10 @@ std::string unknown_lines(const SnapshotResult& snapshot) {
   for (const BalanceLine& line : snapshot.sheet)
     if (!line.known && line.counted && line.depth == 0 && line.id != "unaccounted")
       names += (names.empty() ? "with " : ", ") + line.label;
+  // Linux 4.15 and earlier have no line Hugetlb, and count only huge pages of the default size.
+  const NamedAmounts& meminfo = snapshot.memory.meminfo;
+  if (find_number(meminfo, "HugePages_Total") && !find_number(meminfo, "Hugetlb"))
+    names += std::string(names.empty() ? "with " : ", ") + "hugetlb of other sizes";
   return names;
 }
 
@@ -109,7 +113,9 @@ void add_slab(const SnapshotResult& snapshot, Checks& checks) {
   std::uint64_t kmalloc = 0;
   for (const SlabCacheUse& cache : snapshot.caches) {
     const std::string_view name = cache.name;
-    if (name.starts_with("kmalloc-") && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
+    // SLAB names them "size-64" in Linux 3.6 and earlier.
+    const bool is_kmalloc = name.starts_with("kmalloc-") || name.starts_with("size-");
+    if (is_kmalloc && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
   }
   // A report in the kernel's log contains only unreclaimable caches.
   const bool has_all = !snapshot.caches.empty() && !snapshot.memory.oom && has_whole(snapshot.memory, "slabinfo");

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/text.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/report/series.hpp"
 #include "cli/support/output.hpp"
@@ -33,6 +35,10 @@ Histogram sums_of_allocinfo(std::string_view text) {
   sums.hits = 0;
   sums.entries = memory.allocinfo.size();
   sums.unreadable_rows = memory.unknown_lines;
+  if (memory.allocinfo.empty() && memory.unknown_lines > 0)
+    throw Error(fmt::format("No line of allocinfo can be read, such as \"{}\"", printable(memory.unknown.front().line)))
+        .hint(
+            "Give an unchanged copy of /proc/allocinfo, or one whose lines have a size, a number of calls and a place");
   for (const MissingSource& missing : memory.missing)
     if (missing.name == "units") say("note: {}\n", missing.why);
   for (const AllocationSite& site : memory.allocinfo) {
@@ -57,6 +63,7 @@ bool print_histograms(const Command& command, const TraceOptions& files, std::si
   if (!is_histogram && !is_allocinfo(content)) return false;
   refuse_event_options(command, is_histogram ? "a histogram" : "a copy of allocinfo");
   std::string allocinfo(is_histogram ? std::string_view() : content);
+  if (const std::string why = keep_second_state(allocinfo); !why.empty()) say("note: {}\n", why);
   if (const std::string why = keep_last_copy("allocinfo", allocinfo); !why.empty()) say("note: {}\n", why);
   const std::vector<Histogram> histograms =
       is_histogram ? text::read_histograms(bytes) : std::vector{sums_of_allocinfo(allocinfo)};

@@ -61,8 +61,8 @@ std::string source_of(std::string_view form) {
 
 std::string_view prefix_of_known_message(std::string_view line) {
   constexpr std::size_t kMost = 160;
-  constexpr std::array<std::string_view, 4> kWholeMessages = {"Mem-Info:", "Mem-info:",
-                                                              "Tasks state (memory values in pages):", "DMA per-cpu:"};
+  constexpr std::array<std::string_view, 4> kWholeMessages = {
+      "Mem-Info:", "Mem-info:", "Tasks state (memory values in pages):", "DMA per-cpu:"};
   line = trim(line);
   std::size_t at = line.find("memory: usage ");
   for (const std::string_view message : kWholeMessages)
@@ -70,7 +70,8 @@ std::string_view prefix_of_known_message(std::string_view line) {
   if (at == line.npos || at == 0 || at > kMost) return {};
   const std::string_view prefix = line.substr(0, at);
   const bool is_node = trim(prefix).starts_with("Node ") || prefix.find(" Node ") != prefix.npos;
-  const bool ends_word = is_blank(prefix.back()) || prefix.back() == ':' || prefix.back() == ']' || prefix.back() == '|';
+  const bool ends_word =
+      is_blank(prefix.back()) || prefix.back() == ':' || prefix.back() == ']' || prefix.back() == '|';
   return is_node || !ends_word ? std::string_view() : prefix;
 }
 
@@ -90,8 +91,8 @@ void LearnedPrefixes::learn(const std::vector<std::string>& lines) {
   prefixes_.push_back({std::string(form), source_of(form)});
   // Longer prefixes first, because one may be the beginning of another.
   std::ranges::sort(prefixes_, std::greater(), [](const LearnedPrefix& one) { return one.form.size(); });
-  has_sources_ = std::ranges::any_of(
-      prefixes_, [&](const LearnedPrefix& one) { return one.source != prefixes_.front().source; });
+  has_sources_ =
+      std::ranges::any_of(prefixes_, [&](const LearnedPrefix& one) { return one.source != prefixes_.front().source; });
 }
 
 std::string_view LearnedPrefixes::take(std::string_view& text) const {

@@ -55,6 +55,15 @@ std::string contradictions_text(const SnapshotResult& result, const TextStyle& s
                      fmt::format("\"{}\" is negative, because the {} contradict each other: {}. {}", line.label, what,
                                  line.source, why),
                      style);
+  constexpr std::int64_t kMuch = 10;  // a tenth of all memory
+  const auto unaccounted = std::ranges::find(result.sheet, "unaccounted", &BalanceLine::id);
+  if (!is_log && unaccounted != result.sheet.end() && unaccounted->known &&
+      unaccounted->bytes < -static_cast<std::int64_t>(result.total) / kMuch)
+    out +=
+        hanging("  ",
+                "In a container, MemTotal may be the limit of the container, while other lines show the memory of the "
+                "whole machine.",
+                style);
   return out;
 }
 
@@ -218,7 +227,9 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
         largest_block = fmt::format("{} (order {})", in_bytes(std::uint64_t{1} << order), order);
     }
     const auto managed = find_number(zone.values, "managed");
-    const std::uint64_t free = find_number(zone.values, "free").value_or(in_blocks);
+    const auto counted = find_number(zone.values, "free");
+    const bool knows_free = counted || !zone.free.empty();
+    const std::uint64_t free = counted.value_or(in_blocks);
     if (managed.value_or(0) == 0 && free == 0 && zone.cpu_list_pages.value_or(0) == 0) continue;
     all_managed += managed.value_or(0);
     knows_managed = knows_managed && managed;
@@ -226,7 +237,8 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
     all_on_cpus += zone.cpu_list_pages.value_or(0);
     knows_cpu_lists = knows_cpu_lists && zone.cpu_list_pages.has_value();
     table.rows.push_back({{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
-                           in_bytes(free), zone.cpu_list_pages ? in_bytes(*zone.cpu_list_pages) : "-", largest_block}});
+                           knows_free ? in_bytes(free) : "-",
+                           zone.cpu_list_pages ? in_bytes(*zone.cpu_list_pages) : "-", largest_block}});
   }
   if (table.rows.empty()) return {};
   table.rows.push_back({{"total", knows_managed ? in_bytes(all_managed) : "-", in_bytes(all_free),
