@@ -156,6 +156,18 @@ PrintedTypes::Kind PrintedTypes::kind_of(std::string_view value) {
   return value.find("0x") == value.npos && !is_nothing(value) ? Kind::integer : Kind::pointer;
 }
 
+// Returns the kind of a printed result. The kernel prints results in hex without knowing their type, so a result is a
+// pointer only if its value is one.
+PrintedTypes::Kind PrintedTypes::result_kind_of(std::string_view value) {
+  const Kind kind = kind_of(value);
+  if (kind != Kind::pointer || is_nothing(value)) return kind;
+  constexpr std::uint64_t kLowest = 64 << 10;  // the kernel maps no memory below this address
+  constexpr std::uint64_t kMostError = 4095;
+  const std::uint64_t number = printed_number(value).value_or(0);
+  const bool is_error = number > UINT64_MAX - kMostError || (number > UINT32_MAX - kMostError && number <= UINT32_MAX);
+  return number >= kLowest && !is_error ? Kind::pointer : Kind::integer;
+}
+
 PrintedTypes::Parameter PrintedTypes::parameter_of(std::string_view name, std::string_view value) {
   if (const auto structure = parse_structure(value))
     return {std::string(name), Kind::structure,
@@ -189,10 +201,9 @@ void PrintedTypes::learn(const CallLine& call) {
     const bool fits = is_number ? was_number : parameter.kind == known.kind && parameter.words == known.words;
     if (!fits) known.kind = Kind::unknown;
   }
-  // If one result of a function was a pointer, all are. A negative number is then an error pointer, which the kernel
-  // prints as a number. It prints all other pointers in hex.
+  // If one result of a function was a pointer, all are. 0 is then NULL, and a negative number is an error pointer.
   if (printed_number(call.return_value) && function.result != Kind::pointer)
-    function.result = kind_of(call.return_value);
+    function.result = result_kind_of(call.return_value);
 }
 
 std::vector<std::uint64_t> PrintedTypes::registers(const CallLine& call) const {

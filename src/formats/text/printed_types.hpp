@@ -40,6 +40,7 @@ class PrintedTypes {
     Kind result = Kind::nothing;
   };
   static Kind kind_of(std::string_view value);
+  static Kind result_kind_of(std::string_view value);
   static Parameter parameter_of(std::string_view name, std::string_view value);
   static std::uint32_t type_id_of(const Parameter& parameter);
 

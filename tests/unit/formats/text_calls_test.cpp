@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests how text of the function_graph tracer becomes calls.
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -307,6 +308,39 @@ TEST(TextCalls, OtherTextHasNoCalls) {
   for (const char* const other :
        {" 0)   0.3 us      |  what is this\n", "0) 1.5 us | f() { g(); }\n", "a | b(); | c\n", "  f();\n", "| }\n"})
     EXPECT_FALSE(text::is_text(file_of(other).bytes)) << other;
+}
+
+// Returns the type of the result of the only function, as its ID in the BTF: 1 is an integer, 2 a pointer.
+std::uint32_t result_type_of(const std::string& text) {
+  constexpr std::uint32_t kInteger = 1, kPrototype = 13;
+  const std::vector<std::uint8_t> btf = read(text).info.calls.types.btf;
+  const auto word = [&btf](std::size_t at) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, btf.data() + at, sizeof(value));
+    return value;
+  };
+  for (std::size_t at = 24; at + 12 <= btf.size();) {
+    const std::uint32_t kind = word(at + 4) >> 24;
+    if (kind == kPrototype) return word(at + 8);
+    at += kind == kInteger ? 16 : 12;
+  }
+  return 0;
+}
+
+// The kernel prints all results in hex, except errors. 0 is NULL only if the function returns pointers.
+TEST(TextCalls, OnlyLargeResultsArePointers) {
+  const auto type_of = [](std::vector<const char*> results) {
+    std::string text;
+    for (const char* const result : results) text += std::string(" 0)   0.4 us    |  f(); /* = ") + result + " */\n";
+    return result_type_of(text);
+  };
+  constexpr std::uint32_t kInteger = 1, kPointer = 2;
+  EXPECT_EQ(type_of({"0x0"}), kInteger);
+  EXPECT_EQ(type_of({"0x0", "0x1", "-14"}), kInteger);
+  EXPECT_EQ(type_of({"0x0", "0xfffffff2"}), kInteger);
+  EXPECT_EQ(type_of({"0x0", "0xffff888104c3a000", "-12"}), kPointer);
+  EXPECT_EQ(type_of({"0xc1234560", "0x0"}), kPointer);
+  EXPECT_EQ(type_of({"0x0", "(null)"}), kPointer);
 }
 
 }  // namespace
