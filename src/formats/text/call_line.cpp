@@ -6,6 +6,7 @@
 
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "formats/text/lines.hpp"
 
 namespace kmt::text {
 
@@ -189,6 +190,15 @@ std::optional<CallLine> parse_call_line(std::string_view text) {
   return call;
 }
 
+std::optional<CallLine> parse_bare_call_line(std::string_view text) {
+  constexpr std::size_t kIndent = 2;
+  CallLine call;
+  call.line.has_cpu = false;
+  if (text.starts_with('#') || !parse_code(text, call)) return std::nullopt;
+  call.depth = static_cast<unsigned>(std::min(text.find_first_not_of(' '), text.size()) / kIndent);
+  return call;
+}
+
 bool was_call(std::string_view text) {
   if (text.starts_with('#')) return false;
   const std::size_t bar = text.rfind('|');
@@ -223,15 +233,34 @@ bool parse_print_format(std::string_view text, CallLine& call) {
   return is_function(call.function);
 }
 
+// Parses "func=0xffffffff81234567 depth=2" and "func=… calltime=0x1a rettime=0x2b depth=2", which trace-cmd report -R
+// prints. The function may be a name.
+bool parse_raw_fields(const Line& line, CallLine& call) {
+  const std::string_view function = value_of(line.fields, "func");
+  const auto depth = parse_number<unsigned>(value_of(line.fields, "depth"));
+  if (!depth || !(parse_value(function) || is_function(function))) return false;
+  call.part = line.event == "funcgraph_entry" ? CallPart::entry : CallPart::exit;
+  call.function = function;
+  call.depth = depth;
+  call.return_value = value_of(line.fields, "retval");
+  const auto began = parse_value(value_of(line.fields, "calltime"));
+  const auto ended = parse_value(value_of(line.fields, "rettime"));
+  if (began && ended && *ended >= *began) call.duration_ns = *ended - *began;
+  return true;
+}
+
 }  // namespace
 
+bool is_call_event(const Line& line) { return line.event == "funcgraph_entry" || line.event == "funcgraph_exit"; }
+
 std::optional<CallLine> parse_call_event(const Line& line) {
-  if (line.event != "funcgraph_entry" && line.event != "funcgraph_exit") return std::nullopt;
+  if (!is_call_event(line)) return std::nullopt;
   CallLine call;
   call.line = line;
   call.has_task = call.has_time = true;
   bool has_cpu = true;
-  const bool is_call = parse_print_format(line.fields, call) || parse_columns(line.fields, call, has_cpu);
+  const bool is_call = parse_print_format(line.fields, call) || parse_raw_fields(line, call) ||
+                       parse_columns(line.fields, call, has_cpu);
   if (!is_call || call.part == CallPart::comment) return std::nullopt;
   call.line.event = call.line.fields = {};
   return call;

@@ -24,7 +24,8 @@ struct CallLine {
   bool has_task = false;
   bool has_time = false;
   std::optional<unsigned> depth;  // number of calls around this call; empty if the line has lost its indentation
-  std::string_view function;      // "f" or "f [module]"; empty for the exit of an unknown function
+  // "f", "f [module]" or an address such as "0xffffffff81234567"; empty for the exit of an unknown function
+  std::string_view function;
   std::string_view arguments;     // "fd=3, count=0x1000"; empty if not printed
   std::string_view return_value;  // "-14" or "0xffff88810557a000"; empty if not printed
   std::optional<std::uint64_t> duration_ns;
@@ -32,11 +33,16 @@ struct CallLine {
 // Returns the time of the line, or for a leaf, the time at which the call ends.
 std::uint64_t end_of(const CallLine& call);
 std::optional<CallLine> parse_call_line(std::string_view text);
+// Parses a line that has no columns, such as "  f();". Source code has such lines, too.
+std::optional<CallLine> parse_bare_call_line(std::string_view text);
 // True if an unreadable line of the function_graph tracer was probably a call. Such a line has text after its last
 // column, or it ends after the CPU or the duration.
 bool was_call(std::string_view text);
-// Parses the text after the event's name: "funcgraph_entry:   0.412 us   |  path_start();" from trace-cmd report, or
-// "funcgraph_entry: --> path_start (2)" from programs that use the kernel's print format.
+// True if the event is the start or end of a call.
+bool is_call_event(const Line& line);
+// Parses the text after the event's name: "funcgraph_entry:   0.412 us   |  path_start();" from trace-cmd report,
+// "funcgraph_entry: func=0xffffffff81234567 depth=2" from trace-cmd report -R, or "funcgraph_entry: --> path_start (2)"
+// from programs that use the kernel's print format. Returns nothing if the event is something else or unreadable.
 std::optional<CallLine> parse_call_event(const Line& line);
 
 // The start or end of an interrupt, such as " 0)   ==========> |".

@@ -110,6 +110,58 @@ std::string_view Lines::with_split_parts(std::string_view line) {
   return line;
 }
 
+namespace {
+
+bool is_call(std::string_view line) {
+  const auto event = parse_line(line);
+  return event ? parse_call_event(*event).has_value() : parse_call_line(line).has_value();
+}
+
+// True if the text has a column or event of the function_graph tracer.
+bool may_start_calls(std::string_view text) {
+  return text.find('|') != text.npos || text.find("funcgraph_") != text.npos;
+}
+
+// True if the line may be a call whose end is in the next line.
+bool may_be_start_of_call(std::string_view line) {
+  const auto event = parse_line(line);
+  return event ? is_call_event(*event) : was_call(line) || was_event(line) || line.ends_with('|');
+}
+
+// True if the line may be the end of a call whose start is in the line before. It has no task, time or CPU.
+bool may_be_end_of_call(std::string_view line, bool is_after_call) {
+  if (is_after_call) return line.starts_with("/*") && line.ends_with("*/") && line.find(": ") == line.npos;
+  if (line.empty() || line.starts_with('#') || parse_line(line)) return false;
+  const auto call = parse_call_line(line);
+  if (call && (call->has_task || call->has_time || call->line.has_cpu)) return false;
+  return line.find(')') == line.npos || line.find_first_not_of("0123456789 ") != line.find(')');
+}
+
+}  // namespace
+
+// Returns the line of a call together with its rest, if a mail program wrapped the line at a blank.
+std::string_view Lines::with_wrapped_call(std::string_view line) {
+  constexpr unsigned kMostParts = 4;
+  constexpr std::size_t kLookAt = 32;
+  if (rest_.empty() || !(has_calls_ || may_start_calls(line) || may_start_calls(rest_.substr(0, kLookAt)))) return line;
+  bool is_whole = is_call(line);
+  if (is_whole ? line.find('|') == line.npos : !may_be_start_of_call(line)) return line;
+  const std::string_view rest = rest_, text = text_;
+  std::string joined(line);
+  for (unsigned i = 1; i < kMostParts && !rest_.empty(); ++i) {
+    const std::string_view next = trim(clean_line(take_line(), next_));
+    if (next.size() > kLongestLine || !may_be_end_of_call(next, is_whole)) break;
+    joined = fmt::format("{} {}", joined.substr(0, joined.find_last_not_of(' ') + 1), next);
+    is_whole = is_call(joined);
+    if (!is_whole) continue;
+    unwrapped_ = joined;
+    return unwrapped_;
+  }
+  rest_ = rest;
+  text_ = text;
+  return line;
+}
+
 std::string_view Lines::take_glued() {
   unglued_ = std::exchange(glued_, {});
   return unglued_;
@@ -157,20 +209,23 @@ std::optional<Lines::Item> Lines::next() {
   text_ = rest_.substr(0, 0);
   std::string_view line = take_line();
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
-  line = with_split_parts(clean_line(line, clean_));
+  line = with_wrapped_call(with_split_parts(clean_line(line, clean_)));
   Item item = without_glued(parse_item(line));
   return glued_.empty() ? with_continuation(item, line) : item;
 }
 
 Lines::Item Lines::parse_item(std::string_view line) {
   if (const auto event = parse(line)) {
+    if (!is_call_event(*event)) return Item(*event);
     const auto call = parse_call_event(*event);
-    return call ? complete(*call) : Item(*event);
+    return call ? complete(*call) : Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   }
   if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) return Item(*event);
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
+  // The header names the columns, and the last one is always there.
+  if (has_calls_ && line.starts_with('#') && trim(line.substr(1)) == "FUNCTION CALLS") has_bare_calls_ = true;
   if (was_event(line) || (has_calls_ && was_call(line)))
     return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   return Item(line);
@@ -258,6 +313,7 @@ std::optional<Line> Lines::parse_rare(std::string_view text) {
 // Parses a line of the function_graph tracer.
 std::optional<Lines::Item> Lines::parse_call(std::string_view line) {
   if (const auto call = parse_call_line(line)) return complete(*call);
+  if (const auto call = has_bare_calls_ ? parse_bare_call_line(line) : std::nullopt) return complete(*call);
   const auto change = parse_switch_line(line);
   const auto interrupt = parse_interrupt_line(line);
   if (change) calls_.add(*change);

@@ -54,6 +54,7 @@ class Lines {
   std::string_view take_glued();
   Item without_glued(Item item);
   std::string_view with_split_parts(std::string_view line);
+  std::string_view with_wrapped_call(std::string_view line);
   Item parse_item(std::string_view line);
   std::optional<Line> parse(std::string_view line);
   std::optional<Line> parse_rare(std::string_view line);
@@ -74,10 +75,11 @@ class Lines {
   std::string fields_, clean_, next_, joined_;
   std::string glued_, unglued_;  // the rest of a line that lacks a line break, before and while it is read
   CallTracker calls_;
-  bool has_calls_;  // true after a line of the function_graph tracer, or its header
+  bool has_calls_;               // true after a line of the function_graph tracer, or its header
+  bool has_bare_calls_ = false;  // true after a header of the function_graph tracer without other columns
   bool ignores_indentation_;
   std::size_t page_width_;
-  std::string unsplit_;
+  std::string unsplit_, unwrapped_;
   bool has_indentation_ = false;
 };
 

@@ -154,6 +154,7 @@ void TextTrace::learn(const CallLine& call) {
 }
 
 void TextTrace::learn_function(std::string_view function) {
+  if (const auto address = parse_value(function)) return pointers_.add_address(*address);
   if (functions_.find(function) == functions_.end())
     functions_.emplace(function, kFirstFunction + functions_.size() * kFunctionBytes);
 }
@@ -297,6 +298,7 @@ void TextTrace::describe() {
 }
 
 std::uint64_t TextTrace::address_of(std::string_view function) const {
+  if (const auto address = parse_value(function)) return *address;
   const auto found = functions_.find(function.empty() ? kUnknownFunction : function);
   return found == functions_.end() ? 0 : found->second;
 }

@@ -310,6 +310,80 @@ TEST(TextCalls, OtherTextHasNoCalls) {
     EXPECT_FALSE(text::is_text(file_of(other).bytes)) << other;
 }
 
+// trace-cmd report -R prints the fields. The durations are rettime - calltime: 0x2b - 0x1a is 17.
+TEST(TextCalls, RawFields) {
+  const ReadCalls found = read(
+      "     bash-812   [001]     5.000001: funcgraph_entry:       func=0xffffffff81234567 depth=0\n"
+      "     bash-812   [001]     5.000002: funcgraph_entry:       func=kfree depth=1\n"
+      "     bash-812   [001]     5.000003: funcgraph_exit:        func=kfree overrun=0 calltime=0x1a rettime=0x2b "
+      "depth=1\n"
+      "     bash-812   [001]     5.000004: funcgraph_exit:        func=0xffffffff81234567 retval=0xffffffffffffffea "
+      "calltime=0x1a rettime=0x3b depth=0\n");
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u);
+  EXPECT_TRUE(found.others.empty());
+  ASSERT_EQ(found.calls.size(), 4u);
+  EXPECT_EQ(found.calls[0].event.function, 0xffffffff81234567);
+  EXPECT_TRUE(found.calls[0].begins);
+  EXPECT_EQ(found.calls[1].function, "kfree");
+  EXPECT_EQ(found.calls[1].event.depth, 1u);
+  EXPECT_FALSE(found.calls[2].begins);
+  EXPECT_EQ(found.calls[2].event.duration_ns, 17u);
+  EXPECT_EQ(found.calls[3].event.function, 0xffffffff81234567);
+  EXPECT_EQ(found.calls[3].event.duration_ns, 33u);
+}
+
+// Such lines were counted as events of other kinds, without a finding.
+TEST(TextCalls, UnreadableCallEventsAreCounted) {
+  const ReadCalls found = read(
+      "     bash-812   [001]     5.000001: funcgraph_entry:        0.412 us   |  f();\n"
+      "     bash-812   [001]     5.000002: funcgraph_entry:        0.412 us   |  g(\n");
+  EXPECT_EQ(found.calls.size(), 2u);
+  EXPECT_TRUE(found.others.empty());
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 1u);
+}
+
+// Mail programs wrap lines at blanks.
+TEST(TextCalls, WrappedLinesAreJoined) {
+  struct Case {
+    const char* text;
+    const char* function;
+    std::size_t calls;
+  };
+  for (const Case& one :
+       {Case{" 1)   bash-812    |   0.412 us    |  kmem_cache_alloc(s=0x12,\ngfpflags=0xcc0);\n", "kmem_cache_alloc",
+             2},
+        Case{" 1)   bash-812    |   0.412 us    |\nkfree();\n", "kfree", 2},
+        Case{" 1)   bash-812    |               |  kfree()\n{\n", "kfree", 1},
+        Case{"> bash-812   [001]     5.000001: funcgraph_entry:      !\n> 109.000 us |  kfree();\n", "kfree", 2},
+        Case{"> bash-812   [001]     5.000001: funcgraph_entry:\n> 1.000 us |\n>  kfree();\n", "kfree", 2},
+        Case{"> bash-812   [001]     5.000001:\n> funcgraph_entry:      1.000 us |  kfree();\n", "kfree", 2}}) {
+    const ReadCalls found = read(std::string(one.text));
+    EXPECT_EQ(found.calls.size(), one.calls) << one.text;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u) << one.text;
+    if (!found.calls.empty()) {
+      EXPECT_EQ(found.calls[0].function, one.function) << one.text;
+    }
+  }
+  const ReadCalls result = read(" 1)   0.412 us    |  f();\n/* = -14 */\n 1)   0.412 us    |  g();\n");
+  ASSERT_EQ(result.calls.size(), 4u);
+  EXPECT_EQ(static_cast<std::int64_t>(result.calls[1].event.return_value), -14);
+}
+
+// The header shows that no column precedes the calls.
+TEST(TextCalls, LinesWithoutColumns) {
+  const ReadCalls found = read(
+      "# tracer: function_graph\n#\n#                FUNCTION CALLS\n#                |   |   |   |\n"
+      "f() {\n  g() {\n    h();\n  }\n}\n");
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u);
+  ASSERT_EQ(found.calls.size(), 6u);
+  EXPECT_EQ(found.calls[0].function, "f");
+  EXPECT_EQ(found.calls[0].event.depth, 0u);
+  EXPECT_EQ(found.calls[2].function, "h");
+  EXPECT_EQ(found.calls[2].event.depth, 2u);
+  EXPECT_EQ(found.calls[4].function, "g");
+  EXPECT_EQ(found.calls[5].function, "f");
+}
+
 // Returns the type of the result of the only function, as its ID in the BTF: 1 is an integer, 2 a pointer.
 std::uint32_t result_type_of(const std::string& text) {
   constexpr std::uint32_t kInteger = 1, kPrototype = 13;
