@@ -160,9 +160,38 @@ bool parse_event(std::string_view rest, Line& line) {
 
 namespace {
 
+// Removes "OPEN…CLOSE" from the end of the text.
+void remove_last(std::string_view& text, std::string_view open, char close) {
+  const std::size_t begin = text.find(open);
+  if (begin != text.npos && text.ends_with(close)) text = trim(text.substr(0, begin));
+}
+
+// Parses a line of the function tracer without the caller (option noprint-parent): "f", "f+0x0/0x10 [module](fd=3)" or
+// "f <ffffffff81234567>".
+bool parse_lone_function(std::string_view text, Line& line) {
+  text = trim(text);
+  std::string_view name = text;
+  remove_last(name, "(", ')');
+  remove_last(name, " <", '>');
+  remove_last(name, " [", ']');
+  if (const std::size_t plus = name.find("+0x"); plus != name.npos) name = name.substr(0, plus);
+  if (name.empty() || is_digit(name.front()) ||
+      !std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }))
+    return false;
+  line.system = "ftrace";
+  line.event = "function";
+  line.fields = text;
+  return true;
+}
+
+// Parses the text after the time.
+bool parse_entry_text(std::string_view rest, Line& line) {
+  return parse_event(rest, line) || parse_lone_function(rest, line);
+}
+
 // Parses the text after the CPU, such as "d..1.  5.906771: kmalloc: call_site=…".
 bool parse_rest(std::string_view rest, Line& line) {
-  return parse_time(take_time(rest, line), line) && parse_event(rest, line);
+  return parse_time(take_time(rest, line), line) && parse_entry_text(rest, line);
 }
 
 // Parses "1204us :". The kernel marks long gaps, as in "1204us+:" (lat_print_timestamp() in
@@ -183,9 +212,9 @@ bool take_microseconds(std::string_view& text, Line& line) {
 // Returns whether the text is "-0x1", as trace-cmd report prints irq-info with the options -R and -l.
 bool is_raw_irq_info(std::string_view text) { return text.starts_with("-0x") && parse_value(text.substr(1)); }
 
-// Parses the latency format: "sh-148  0d..1.  1204us : kmalloc: …". trace-cmd writes it as "sh-148  0d..1.  5.906771:
-// kmalloc: …".
-bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
+// Parses the task, CPU and time of the latency format, and removes the time from `rest`: "sh-148  0d..1.  1204us : ".
+// trace-cmd writes it as "sh-148  0d..1.  5.906771: ".
+bool take_latency(std::string_view before, std::string_view word, std::string_view& rest, Line& line) {
   const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
   const auto cpu = parse_number<unsigned>(word.substr(0, digits));
   line = {};
@@ -193,7 +222,11 @@ bool parse_latency(std::string_view before, std::string_view word, std::string_v
   const std::string_view irq_info = word.substr(digits);
   if (!(parse_irq_info(irq_info, line) || is_raw_irq_info(irq_info)) || !parse_task(before, line)) return false;
   line.cpu = *cpu;
-  return take_microseconds(rest, line) ? parse_event(rest, line) : parse_rest(rest, line);
+  return take_microseconds(rest, line) || parse_time(take_time(rest, line), line);
+}
+
+bool parse_latency(std::string_view before, std::string_view word, std::string_view rest, Line& line) {
+  return take_latency(before, word, rest, line) && parse_entry_text(rest, line);
 }
 
 // Parses perf's format without a CPU, such as "sh  148  5.906771: kmem:kmalloc: …".

@@ -214,8 +214,22 @@ std::optional<Lines::Item> Lines::next() {
   return glued_.empty() ? with_continuation(item, line) : item;
 }
 
+namespace {
+
+// True if the line looks like a function without its caller, but has the name of a memory event.
+bool is_cut_off(const Line& line) {
+  if (line.event != "function" || !is_word(line.fields)) return false;
+  Line event = line;
+  event.system = {};
+  event.event = line.fields;
+  return is_memory_event(event);
+}
+
+}  // namespace
+
 Lines::Item Lines::parse_item(std::string_view line) {
   if (const auto event = parse(line)) {
+    if (!traces_functions_ && is_cut_off(*event)) return Item(Unreadable{"it is cut off after the event's name"});
     if (!is_call_event(*event)) return Item(*event);
     const auto call = parse_call_event(*event);
     return call ? complete(*call) : Item(Unreadable{"it is damaged, cut off or has an unknown form"});
@@ -223,6 +237,7 @@ Lines::Item Lines::parse_item(std::string_view line) {
   if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) return Item(*event);
+  if (line.starts_with("# tracer: function")) traces_functions_ = true;
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
   // The header names the columns, and the last one is always there.
   if (has_calls_ && line.starts_with('#') && trim(line.substr(1)) == "FUNCTION CALLS") has_bare_calls_ = true;

@@ -75,8 +75,9 @@ class Lines {
   std::string fields_, clean_, next_, joined_;
   std::string glued_, unglued_;  // the rest of a line that lacks a line break, before and while it is read
   CallTracker calls_;
-  bool has_calls_;               // true after a line of the function_graph tracer, or its header
-  bool has_bare_calls_ = false;  // true after a header of the function_graph tracer without other columns
+  bool has_calls_;                 // true after a line of the function_graph tracer, or its header
+  bool has_bare_calls_ = false;    // true after a header of the function_graph tracer without other columns
+  bool traces_functions_ = false;  // true after the header of the function tracer
   bool ignores_indentation_;
   std::size_t page_width_;
   std::string unsplit_, unwrapped_;

@@ -56,7 +56,7 @@ TEST(TextLine, FormsOfThePrefix) {
 TEST(TextLine, OtherLinesAreNoEvents) {
   for (const char* const text :
        {"", "#  TASK-PID  CPU#", " => do_syscall_64", "sh-1 [000]", "sh-1 [000] 1.5",
-        "sh-1 [000] 1.5: ", "sh-1 [000] 1.5: e", "sh-1 [x] 1.5: e: x", "sh-1 [000] 1.5x: e: x", "sh [000] 1.5: e: x",
+        "sh-1 [000] 1.5: ", "sh-1 [x] 1.5: e: x", "sh-1 [000] 1.5x: e: x", "sh [000] 1.5: e: x",
         "sh-1 [99999] 1.5: e: x", "sh-1 [000] 1.5: not a name: x", "sh-1 [000] 1.1234567891: e: x",
         "sh-1 [000] 99999999999999999999.5: e: x", "sh-1 [000] 18446744074.5: e: x"})
     EXPECT_FALSE(parse_line(text)) << text;

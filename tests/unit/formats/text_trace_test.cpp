@@ -135,6 +135,23 @@ TEST(TextTrace, TheFunctionTracerHasEvents) {
   }
 }
 
+// With the options noprint-parent, sym-offset and sym-addr.
+TEST(TextTrace, FunctionsWithoutCallers) {
+  const std::string header = "# tracer: function\n#\n";
+  for (const char* const form :
+       {"vfs_read", "vfs_read+0x0/0x2a0", "vfs_read+0x0 <ffffffff81234567>", "vfs_read <ffffffff81234567>",
+        "vfs_read [fs]", "vfs_read(file=0x12, count=3)", "vfs_read+0x0/0x2a0 <ffffffff81234567> <-ksys_read+0x6f/0xf0"})
+    for (const char* const head : {"sh-148 [000] d..1. 5.000003: ", "sh-148 0d..1. 5us : "}) {
+      const ReadText found = read(std::string(head) + form + "\n");
+      ASSERT_EQ(found.events.size(), 1u) << form;
+      EXPECT_EQ(found.info.tables.event_types[found.events[0].type.value].name, "function") << form;
+      EXPECT_EQ(found.unreadable(), 0u) << form;
+    }
+  // Without the header, this may be an event that was cut off.
+  EXPECT_EQ(read(header + "sh-148 [000] d..1. 5.000003: kfree\n").unreadable(), 0u);
+  EXPECT_EQ(read(line(kWhole) + "sh-148 [000] d..1. 5.000003: kfree\n").unreadable(), 1u);
+}
+
 // All spellings of NULL: of kernels before and after 4.15, and of libtraceevent.
 TEST(TextTrace, SpellingsOfNull) {
   for (const char* const null :
