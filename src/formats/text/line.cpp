@@ -301,6 +301,19 @@ std::optional<Line> parse_line(std::string_view text) {
   return found ? std::optional(line) : std::nullopt;
 }
 
+std::optional<EntryStart> parse_entry(std::string_view text) {
+  Line line;
+  const bool found = any_prefix(text,
+                                [&line](Line prefix, std::string_view rest) {
+                                  line = prefix;
+                                  return parse_time(take_time(rest, line), line);
+                                }) ||
+                     any_word(text, [&line](std::string_view before, std::string_view word, std::string_view rest) {
+                       return take_latency(before, word, rest, line);
+                     });
+  return found ? std::optional(EntryStart{line.cpu}) : std::nullopt;
+}
+
 bool was_event(std::string_view text) {
   if (text.starts_with('#')) return false;
   for (const char* const field : {" call_site=", " ptr=", " pfn=", " bytes_req=", " bytes_alloc=", " gfp_flags="})

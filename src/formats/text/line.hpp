@@ -29,6 +29,12 @@ struct Line {
 // docs/formats/text.md.
 std::optional<Line> parse_line(std::string_view line);
 
+// The start of any entry of ftrace: a task, a CPU and a time. Text that is no event may follow, as in "<stack trace>".
+struct EntryStart {
+  unsigned cpu = 0;
+};
+std::optional<EntryStart> parse_entry(std::string_view line);
+
 // True if an unreadable line was probably an event. Such a line has a task and CPU but no time, or it has fields that
 // only events have.
 bool was_event(std::string_view line);

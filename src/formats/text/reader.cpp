@@ -134,6 +134,7 @@ class TextSource : public Source {
     if (!file.damage.empty()) info_.findings.add({Imperfection::truncated_file, file.damage});
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
+    info_.losses.somewhere = sum_of_counts(info_.losses.somewhere, trace_.missing_entries());
     info_.recording.buffers = {""};
     decoder_ = std::make_unique<RecordDecoder>(parse_event_formats(trace_.description().kernel.formats, info_.findings),
                                                info_.machine.byte_order, info_);
@@ -224,14 +225,19 @@ std::optional<Error> why_no_text(Bytes bytes) {
   if (is_binary || lacks_fields(text))
     return Error("The text has no fields of events, because it was printed with ftrace's option raw, hex or bin")
         .hint("Write noraw, nohex and nobin to trace_options, and copy the trace again");
+  BufferStatisticsLines statistics;
   Lines lines(begin);
   while (const auto item = lines.next()) {
+    if (const auto* const other = std::get_if<std::string_view>(&*item)) statistics.add(*other);
     const auto* const line = std::get_if<Lines::Unreadable>(&*item);
     if (line == nullptr) continue;
     return Error("The text seems to have events, but no line of it can be read: " +
                  quoting(unreadable(*line, 0), lines.text()).detail)
         .hint("A line needs the name of its event; with perf script, use -F comm,tid,cpu,time,event,trace");
   }
+  if (!statistics.empty())
+    return Error("The text has statistics of ring buffers, but no events")
+        .hint("Print the events with trace-cmd report without --stat, or copy tracefs's file trace");
   return std::nullopt;
 }
 

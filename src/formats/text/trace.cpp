@@ -127,15 +127,18 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
     findings_.add({Imperfection::unreadable_line, "the text ends in the middle of a line", {}, file_.size()});
   Lines lines(file_);
   while (const auto item = lines.next()) {
+    entries_.add(*item);
     if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
     if (const CallLine* const call = std::get_if<CallLine>(&*item)) learn(*call);
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
-    if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) learn_header(*other);
+    if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) statistics_.add(*other);
   }
   known_.first_tasks = lines.first_tasks();
   known_.has_calls = lines.has_calls();
   known_.has_indentation = lines.has_indentation();
+  cpus_ = std::max({cpus_, entries_.cpus(), statistics_.cpus()});
   describe();
+  describe_losses();
 }
 
 void TextTrace::learn_place(const Line& line) {
@@ -220,32 +223,6 @@ void TextTrace::learn_flags(std::string_view flags) {
   }
 }
 
-// Reads the number of overwritten events and of CPUs from header lines. The kernel writes "#
-// entries-in-buffer/entries-written: 100/250   #P:4", or in the latency format "# latency: 0 us, #100/250, CPU#0 | (…
-// #P:4)". trace-cmd writes "cpus=4".
-void TextTrace::learn_header(std::string_view line) {
-  constexpr std::string_view kEntries = "# entries-in-buffer/entries-written: ";
-  constexpr std::string_view kLatency = "# latency: ";
-  if (line.starts_with("cpus="))
-    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_value(line.substr(5)).value_or(0)));
-  if (line.starts_with(kLatency))
-    line.remove_prefix(std::min(line.find(", #"), line.size() - 3) + 3);
-  else if (line.starts_with(kEntries))
-    line.remove_prefix(kEntries.size());
-  else
-    return;
-  const std::size_t slash = line.find('/');
-  if (slash == line.npos) return;
-  const auto kept = parse_value(line.substr(0, slash));
-  const std::string_view behind = line.substr(slash + 1);
-  const auto written = parse_value(behind.substr(0, behind.find_first_of(" ,")));
-  if (kept && written && *written >= *kept) overwritten_ = overwritten_.value_or(0) + (*written - *kept);
-  if (const std::size_t cpus = line.find("#P:"); cpus != line.npos) {
-    const std::string_view number = line.substr(cpus + 3);
-    cpus_ = std::max(cpus_, static_cast<unsigned>(parse_value(trim(number.substr(0, number.find(')')))).value_or(0)));
-  }
-}
-
 void TextTrace::describe() {
   KernelDescription& kernel = description_.kernel;
   kernel.byte_order = kHostOrder;
@@ -288,13 +265,24 @@ void TextTrace::describe() {
   if (!functions_.empty())
     kernel.kallsyms += fmt::format("{:016x} t end_of_text\n", kFirstFunction + functions_.size() * kFunctionBytes);
   for (const auto& [tid, comm] : comms_) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, comm);
-  if (overwritten_) description_.cpu_stats.push_back(fmt::format("dropped events: {}\n", *overwritten_));
-  if (!overwritten_) findings_.add({Imperfection::unknown_loss, "the text does not state the number"});
   if (lacks_cpus_) findings_.add({Imperfection::unknown_cpus, ""});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, ""});
   if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, ""});
   if (pointers_.are_hashed()) findings_.add({Imperfection::hashed_pointers, ""});
   if (pointers_.hidden() > 0) findings_.add({Imperfection::hidden_pointers, ""}, pointers_.hidden());
+}
+
+// Headers and statistics may count the same overwritten events.
+void TextTrace::describe_losses() {
+  const auto overwritten = entries_.overwritten();
+  const std::uint64_t counted = statistics_.overwritten();
+  description_.cpu_stats = statistics_.cpu_stats();
+  if (overwritten)
+    description_.cpu_stats.push_back(
+        fmt::format("dropped events: {}\n", *overwritten - std::min(*overwritten, counted)));
+  if (!overwritten && statistics_.empty())
+    findings_.add({Imperfection::unknown_loss, "the text does not state the number"});
+  entries_.report_missing(findings_);
 }
 
 std::uint64_t TextTrace::address_of(std::string_view function) const {

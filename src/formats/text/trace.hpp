@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "formats/ftrace/format_text.hpp"
+#include "formats/text/buffer_statistics.hpp"
 #include "formats/text/call_records.hpp"
+#include "formats/text/entry_counts.hpp"
 #include "formats/text/lines.hpp"
 #include "formats/text/pointer.hpp"
 #include "formats/text/task_lines.hpp"
@@ -29,6 +31,8 @@ class TextTrace {
   Lines lines() const { return Lines(file_, &known_); }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
+  // Number of entries that a header of the text counts, but that the text does not have.
+  std::uint64_t missing_entries() const { return entries_.missing(); }
   // True if the line has the name of its task, and this task may have several names in the trace.
   bool is_rename(const Line& line) const {
     return has_name(line) && (events_have_names_ || renamed_.count(line.tid) != 0);
@@ -69,8 +73,8 @@ class TextTrace {
   void learn_function(std::string_view function);
   void learn_call_site(std::string_view fields);
   void learn_flags(std::string_view flags);
-  void learn_header(std::string_view line);
   void describe();
+  void describe_losses();
   std::uint64_t address_of(std::string_view function) const;
   std::optional<std::uint64_t> call_site_of(std::string_view fields) const;
   std::optional<std::uint64_t> flags_of(std::string_view flags) const;
@@ -94,7 +98,8 @@ class TextTrace {
   bool lacks_cpus_ = false;
   bool lacks_times_ = false;
   PointerCounts pointers_;
-  std::optional<std::uint64_t> overwritten_;  // from the header of a `trace` file
+  EntryCounts entries_;
+  BufferStatisticsLines statistics_;
   unsigned cpus_ = 0;
 };
 

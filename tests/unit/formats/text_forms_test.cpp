@@ -343,7 +343,7 @@ TEST(TextForms, TextWithoutFieldsIsExplained) {
 
 TEST(TextForms, LossesOfSeveralFilesAreAdded) {
   const std::string one =
-      "# tracer: nop\n#\n# entries-in-buffer/entries-written: 100/250   #P:2\n#\n" + kHead + kEvent + "\n";
+      "# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/151   #P:2\n#\n" + kHead + kEvent + "\n";
   EXPECT_EQ(read(one + one).lost(), 300u);
 }
 

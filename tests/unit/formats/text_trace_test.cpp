@@ -368,7 +368,7 @@ TEST(TextTrace, OtherFormsOfLines) {
 
 TEST(TextTrace, LatencyFormatCountsOverwrittenEvents) {
   const ReadText found =
-      read("# tracer: nop\n#\n# latency: 0 us, #198/250, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:4)\n" +
+      read("# tracer: nop\n#\n# latency: 0 us, #1/53, CPU#0 | (M:PREEMPT(none) VP:0, KP:0, SP:0 HP:0 #P:4)\n" +
            line(kWhole, "    bash-28633     1..... 40396406603us : kmalloc: "));
   EXPECT_EQ(total_lost_events(found.info.losses), 52u);
   EXPECT_EQ(found.info.machine.cpus, 4u);
