@@ -86,9 +86,8 @@ std::uint64_t BufferStatisticsLines::overwritten() const {
 std::vector<std::string> BufferStatisticsLines::cpu_stats() const {
   std::vector<std::string> stats;
   for (const Block& block : blocks_)
-    stats.push_back(block.cpu
-                        ? fmt::format("CPU: {}\n{}", *block.cpu, block.lines)
-                        : fmt::format("dropped events: {}\n", sum_of_counts(block.overwritten, block.refused)));
+    stats.push_back(block.cpu ? fmt::format("CPU: {}\n{}", *block.cpu, block.lines)
+                              : fmt::format("dropped events: {}\n", sum_of_counts(block.overwritten, block.refused)));
   return stats;
 }
 

@@ -142,11 +142,11 @@ void EntryCounts::report_missing(Findings& findings) const {
     if (part.entries >= part.kept) continue;
     const bool is_of_one_cpu = part.cpus > 1 && part.cpu && !part.has_several_cpus;
     findings.add({Imperfection::truncated_file,
-                  is_of_one_cpu ? fmt::format("the header counts {} entries of {} CPUs, but the text has {}, all of "
-                                              "CPU {}",
-                                              part.kept, part.cpus, part.entries, *part.cpu)
-                                : fmt::format("the header counts {} entries, but the text has {}", part.kept,
-                                              part.entries),
+                  is_of_one_cpu
+                      ? fmt::format("the header counts {} entries of {} CPUs, but the text has {}, all of "
+                                    "CPU {}",
+                                    part.kept, part.cpus, part.entries, *part.cpu)
+                      : fmt::format("the header counts {} entries, but the text has {}", part.kept, part.entries),
                   {},
                   {},
                   {}});

@@ -172,6 +172,71 @@ void for_each_element(std::string_view page, std::string_view name, const Visit&
   }
 }
 
+// Returns the name of the tag at the start of the text in lower case, such as "br", or "/span" at the end of an
+// element. Empty if there is no tag. Names of tasks may be in angle brackets, so only common elements count.
+std::string tag_at(std::string_view text) {
+  constexpr std::size_t kLongest = 10;
+  static constexpr std::array<std::string_view, 47> kElements = {
+      "a",   "abbr",  "b",     "blockquote", "body", "br",    "button", "code",  "dd",   "del",    "div",   "dl",
+      "dt",  "em",    "font",  "h1",         "h2",   "h3",    "h4",     "head",  "html", "i",      "ins",   "kbd",
+      "li",  "mark",  "ol",    "p",          "pre",  "s",     "samp",   "small", "span", "strong", "style", "sub",
+      "sup", "table", "tbody", "td",         "th",   "thead", "tr",     "tt",    "u",    "ul",     "script"};
+  if (!text.starts_with('<')) return {};
+  std::string name;
+  for (const char c : text.substr(1, kLongest + 1)) {
+    const bool is_name = std::isalnum(static_cast<unsigned char>(c)) != 0 || (c == '/' && name.empty());
+    if (!is_name) break;
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  if (name.size() + 1 >= text.size() || std::string_view(" />\n").find(text[name.size() + 1]) == text.npos) return {};
+  const std::string_view element = std::string_view(name).substr(name.starts_with('/') ? 1 : 0);
+  return std::ranges::find(kElements, element) == kElements.end() ? std::string() : name;
+}
+
+// True if elements of a web page are in the text: at least one that ends, or a line break.
+bool has_tags(std::string_view text) {
+  constexpr std::size_t kLookAt = 64 << 10;
+  text = text.substr(0, kLookAt);
+  if (text.find('\0') != text.npos) return false;
+  for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1))
+    if (const std::string name = tag_at(text.substr(at)); name == "br" || name.starts_with('/')) return true;
+  return false;
+}
+
+// Removes the tags of a web page. Elements that start a line become line breaks, and cells of tables become blanks.
+std::string without_tags(std::string_view page) {
+  constexpr std::string_view kInline[] = {"a",     "abbr", "b",      "button", "code", "del", "em",
+                                          "font",  "i",    "ins",    "kbd",    "mark", "s",   "samp",
+                                          "small", "span", "strong", "sub",    "sup",  "tt",  "u"};
+  std::string out;
+  while (!page.empty()) {
+    const std::size_t open = std::min(page.find('<'), page.size());
+    out += page.substr(0, open);
+    page.remove_prefix(open);
+    if (page.empty()) break;
+    const std::string name = tag_at(page);
+    std::size_t close = page.find('>');
+    if (name.empty() || close == page.npos) {
+      out += page.front();
+      page.remove_prefix(1);
+      continue;
+    }
+    if (name == "script" || name == "style") {
+      const std::string end = fmt::format("</{}", name);
+      std::size_t at = page.find('<', close);
+      while (at != page.npos && !starts_with_word(page.substr(at), end)) at = page.find('<', at + 1);
+      close = at == page.npos ? page.size() - 1 : std::min(page.find('>', at), page.size() - 1);
+    }
+    const std::string_view element = std::string_view(name).substr(name.starts_with('/') ? 1 : 0);
+    if (element == "td" || element == "th")
+      out += ' ';
+    else if (std::ranges::find(kInline, element) == std::end(kInline))
+      out += '\n';
+    page.remove_prefix(close + 1);
+  }
+  return out;
+}
+
 // Appends the text to `out` if it is the text of a trace. Returns false if it is not.
 bool append_trace(std::string_view text, std::string& out) {
   while (text.starts_with('\r') || text.starts_with('\n')) text.remove_prefix(1);
@@ -215,10 +280,13 @@ UnwrappedText unwrap_page(std::string_view page) {
   UnwrappedText out;
   for_each_element(page, "script", [&out](std::string_view script) { append_script(script, out.text); });
   if (out.text.empty())
-    for_each_element(page, "pre", [&out](std::string_view text) { append_trace(without_entities(text), out.text); });
+    for_each_element(page, "pre", [&out](std::string_view text) {
+      append_trace(without_entities(has_tags(text) ? without_tags(text) : std::string(text)), out.text);
+    });
+  if (out.text.empty()) append_trace(without_entities(without_tags(page)), out.text);
   if (out.text.empty())
     throw Error("The web page has no text of a trace in it")
-        .hint("kmemtrace reads the pages of Android's systrace, and pages with a trace in <pre>");
+        .hint("kmemtrace reads the pages of Android's systrace, and pages whose text is a trace");
   return out;
 }
 
@@ -229,6 +297,7 @@ std::optional<UnwrappedText> unwrap(Bytes file) {
   if (is_page(text)) return unwrap_page(text);
   if (UnwrappedText out; is_json_object(text) && append_string(text, out.text)) return out;
   if (is_quoted_printable(text)) return UnwrappedText{decode_quoted_printable(text), {}};
+  if (UnwrappedText out; has_tags(text) && append_trace(without_tags(text), out.text)) return out;
   return unwrap_zlib(text);
 }
 

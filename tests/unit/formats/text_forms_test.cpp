@@ -347,5 +347,30 @@ TEST(TextForms, LossesOfSeveralFilesAreAdded) {
   EXPECT_EQ(read(one + one).lost(), 300u);
 }
 
+// -- web pages ----------------------------------------------------------------------------------------------------
+
+TEST(TextForms, TagsOfWebPagesAreRemoved) {
+  for (const std::string& text : {
+           "<span class=\"c1\">" + kHead + "</span><b>kmalloc</b>: " + kFields + "<br>\n",
+           "<code>" + kHead + kEvent + "</code>\n",
+           "<tr><td>bash-812</td><td>[001]</td><td>d.h1.</td><td>123.456001:</td><td>" + kEvent + "</td></tr>\n",
+           "<!DOCTYPE html><html><body><div>A trace:</div><div>" + kHead + "<i>kmalloc</i>: " + kFields +
+               "</div></body></html>\n",
+           "<html><pre><span>" + kHead + "</span>" + kEvent + "\n</pre></html>\n",
+       })
+    expect_allocation(read(text), text);
+  const ReadText two = read(kHead + kEvent + "<br>" + kHead + kEvent + "<br />");
+  EXPECT_EQ(two.events.size(), 2u);
+  EXPECT_EQ(two.unreadable(), 0u);
+}
+
+TEST(TextForms, NamesInAngleBracketsAreNoTags) {
+  const ReadText found = read("          <idle>-0       [001] d.h1.   123.456001: " + kEvent + "</span>\n" +
+                              "           <...>-812     [001] d.h1.   123.456002: " + kEvent + "\n");
+  ASSERT_EQ(found.events.size(), 2u);
+  EXPECT_EQ(found.events[0].tid, 0);
+  EXPECT_EQ(found.events[1].tid, 812);
+}
+
 }  // namespace
 }  // namespace kmt
