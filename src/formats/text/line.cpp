@@ -64,14 +64,14 @@ bool parse_irq_info(std::string_view word, Line& line) {
 
 namespace {
 
-// Removes the name of a buffer, which trace-cmd prints as "NAME:  " before the task. The name of a task may also
-// contain
-// ": ", so this applies only to texts that are longer than a task's name.
-std::string_view without_buffer(std::string_view comm) {
+// Moves the name of a buffer, which trace-cmd prints as "NAME:  " before the task, from `comm` to `buffer`. The name of
+// a task may also contain ": ", so this applies only to texts that are longer than a task's name.
+void take_buffer(Line& line) {
   constexpr std::size_t kMostOfAName = 15;
-  const std::size_t colon = comm.find(": ");
-  if (comm.size() <= kMostOfAName || colon == std::string_view::npos) return comm;
-  return trim(comm.substr(colon + 2));
+  const std::size_t colon = line.comm.find(": ");
+  if (line.comm.size() <= kMostOfAName || colon == std::string_view::npos) return;
+  line.buffer = line.comm.substr(0, colon);
+  line.comm = trim(line.comm.substr(colon + 2));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ bool parse_task(std::string_view text, Line& line) {
     line.tid = -line.tid;
     line.comm.remove_suffix(1);
   }
-  line.comm = without_buffer(line.comm);
+  take_buffer(line);
   return separator == '-' || separator == ' ' || separator == '\t' || separator == '/';
 }
 
@@ -329,14 +329,19 @@ namespace {
 
 // Parses "CPU:1 [LOST 123 EVENTS]" and "CPU:1 [123 EVENTS DROPPED]".
 std::optional<LostLine> parse_lost_by_ftrace(std::string_view line) {
-  if (!line.starts_with("CPU:") || !line.ends_with(']')) return std::nullopt;
+  const std::size_t begin = line.find("CPU:");
+  const std::string_view before = trim(line.substr(0, begin));
+  if (begin == line.npos || !line.ends_with(']') || !(before.empty() || before.ends_with(':'))) return std::nullopt;
+  line.remove_prefix(begin);
   const std::size_t open = line.find('[');
   if (open == std::string_view::npos) return std::nullopt;
   const auto cpu = parse_number<unsigned>(trim(line.substr(4, open - 4)));
   std::string_view words = line.substr(open + 1, line.size() - open - 2);
   if (!cpu || *cpu >= kMostCpus || words.find("EVENTS") == std::string_view::npos) return std::nullopt;
   if (words.starts_with("LOST ")) words.remove_prefix(5);
-  return LostLine{*cpu, parse_number<std::uint64_t>(take_word(words))};
+  LostLine lost{*cpu, parse_number<std::uint64_t>(take_word(words))};
+  lost.buffer = before.substr(0, before.size() - (before.empty() ? 0 : 1));
+  return lost;
 }
 
 // Parses "LOST 123 events!", which perf trace prints, and "sh 812 [001] 5.906771: PERF_RECORD_LOST lost 123". In the

@@ -12,6 +12,7 @@
 namespace kmt::text {
 
 struct Line {
+  std::string_view buffer;  // name of the buffer (instance); empty for the top-level buffer
   std::string_view comm;
   std::int32_t tid = -1;
   unsigned cpu = 0;
@@ -40,7 +41,8 @@ std::optional<EntryStart> parse_entry(std::string_view line);
 bool was_event(std::string_view line);
 
 // A line such as "CPU:1 [LOST 123 EVENTS]" from trace_pipe, or "CPU:1 [123 EVENTS DROPPED]" from trace-cmd. The count
-// may be missing. perf script prints "sh 812 [001] 5.906771: PERF_RECORD_LOST lost 123", and the kernel's log
+// may be missing. With several buffers, trace-cmd prints "NAME: " first. perf script prints "sh 812 [001] 5.906771:
+// PERF_RECORD_LOST lost 123", and the kernel's log
 // "** 123 printk messages dropped **".
 struct LostLine {
   unsigned cpu = 0;
@@ -48,6 +50,7 @@ struct LostLine {
   // True for PERF_RECORD_LOST_SAMPLES, which perf writes at the end of a recording. The count includes the losses that
   // earlier lines report.
   bool is_sum = false;
+  std::string_view buffer = {};
 };
 std::optional<LostLine> parse_lost(std::string_view line);
 

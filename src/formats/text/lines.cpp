@@ -228,13 +228,18 @@ bool is_cut_off(const Line& line) {
 }  // namespace
 
 Lines::Item Lines::parse_item(std::string_view line) {
-  if (const auto event = parse(line)) {
+  const std::string buffer = std::exchange(next_buffer_, {});
+  if (auto event = parse(line)) {
+    if (!buffer.empty() && event->buffer.empty()) event->buffer = buffer_ = buffer;
     if (!traces_functions_ && is_cut_off(*event)) return Item(Unreadable{"it is cut off after the event's name"});
     if (!is_call_event(*event)) return Item(*event);
     const auto call = parse_call_event(*event);
     return call ? complete(*call) : Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   }
-  if (const auto lost = parse_lost(line)) return without_known_losses(*lost).value_or(Item(line));
+  if (const auto lost = parse_lost(line)) {
+    next_buffer_ = lost->buffer;
+    return without_known_losses(*lost).value_or(Item(line));
+  }
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) return Item(*event);
   if (line.starts_with("# tracer: function")) traces_functions_ = true;

@@ -73,6 +73,9 @@ class Lines {
   std::uint64_t counted_lost_ = 0;  // reported lost events that have not been subtracted from a sum
   bool needs_times_;
   std::string fields_, clean_, next_, joined_;
+  // The buffer of the next event, and of the current event. trace-cmd prints the name of the buffer before the line of
+  // a loss, and not before the event after the loss.
+  std::string next_buffer_, buffer_;
   std::string glued_, unglued_;  // the rest of a line that lacks a line break, before and while it is read
   CallTracker calls_;
   bool has_calls_;                 // true after a line of the function_graph tracer, or its header

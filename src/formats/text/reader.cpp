@@ -48,17 +48,26 @@ Finding quoting(Finding finding, std::string_view text) {
 // Reads the events of all CPUs in the order of the lines.
 class LineStream : public CpuStream {
  public:
-  LineStream(const TextTrace& trace, RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
-      : trace_(trace), lines_(trace.lines()), decoder_(decoder), info_(info), consumed_(consumed) {}
+  LineStream(const TextTrace& trace, std::optional<std::string> buffer, RecordDecoder& decoder, TraceInfo& info,
+             std::uint64_t& consumed)
+      : trace_(trace),
+        lines_(trace.lines()),
+        buffer_(std::move(buffer)),
+        decoder_(decoder),
+        info_(info),
+        consumed_(consumed) {}
 
   bool read(EventBatch& batch) override {
     batch.clear();
     while (batch.size() < kBatchEvents) {
       const auto item = lines_.next();
       if (!item) break;
-      if (const Line* const line = std::get_if<Line>(&*item)) add(*line, batch);
-      if (const CallLine* const call = std::get_if<CallLine>(&*item)) add(*call, batch);
-      if (const LostLine* const lost = std::get_if<LostLine>(&*item)) add_lost(*lost);
+      if (const Line* const line = std::get_if<Line>(&*item); line != nullptr && is_wanted(line->buffer))
+        add(*line, batch);
+      if (const CallLine* const call = std::get_if<CallLine>(&*item); call != nullptr && is_wanted(call->line.buffer))
+        add(*call, batch);
+      if (const LostLine* const lost = std::get_if<LostLine>(&*item); lost != nullptr && is_wanted(lost->buffer))
+        add_lost(*lost);
       if (const auto* const other = std::get_if<Lines::Unreadable>(&*item)) report(unreadable(*other, lines_.offset()));
     }
     consumed_ = lines_.consumed();
@@ -66,6 +75,8 @@ class LineStream : public CpuStream {
   }
 
  private:
+  bool is_wanted(std::string_view buffer) const { return !buffer_ || *buffer_ == buffer; }
+
   void report(Finding finding) {
     const bool wants = info_.findings.wants(finding.kind);
     info_.findings.add(wants ? quoting(std::move(finding), lines_.text()) : std::move(finding));
@@ -115,6 +126,7 @@ class LineStream : public CpuStream {
 
   const TextTrace& trace_;
   Lines lines_;
+  std::optional<std::string> buffer_;  // the only buffer to read; empty: all
   RecordDecoder& decoder_;
   TraceInfo& info_;
   std::uint64_t& consumed_;
@@ -126,7 +138,9 @@ class LineStream : public CpuStream {
 class TextSource : public Source {
  public:
   TextSource(const TraceFile& file, const OpenOptions& options) : file_(file), trace_(file.bytes) {
-    if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
+    info_.recording.buffers = trace_.buffers();
+    if (info_.recording.buffers.empty()) info_.recording.buffers = {""};
+    if (options.buffer) take_only(*options.buffer);
     TraceDescription description = trace_.description();
     info_.path = file.path;
     if (options.call_records) info_.calls.records = std::make_shared<CallRecords>();
@@ -135,12 +149,11 @@ class TextSource : public Source {
     info_.findings.merge(trace_.findings());
     describe_trace(description, info_);
     info_.losses.somewhere = sum_of_counts(info_.losses.somewhere, trace_.missing_entries());
-    info_.recording.buffers = {""};
     decoder_ = std::make_unique<RecordDecoder>(parse_event_formats(trace_.description().kernel.formats, info_.findings),
                                                info_.machine.byte_order, info_);
     std::vector<CpuPart> parts;
-    parts.push_back(
-        {0, file.bytes.size(), std::make_unique<LineStream>(trace_, *decoder_, info_, streams_.consumed())});
+    parts.push_back({0, file.bytes.size(),
+                     std::make_unique<LineStream>(trace_, options.buffer, *decoder_, info_, streams_.consumed())});
     streams_.open(std::move(parts));
   }
 
@@ -150,6 +163,12 @@ class TextSource : public Source {
   double progress() const override { return streams_.progress(); }
 
  private:
+  void take_only(const std::string& buffer) {
+    std::vector<std::string>& names = info_.recording.buffers;
+    if (std::ranges::find(names, buffer) == names.end()) throw no_such_buffer(buffer, names);
+    names = {buffer};
+  }
+
   TraceFile file_;
   TraceInfo info_;
   TextTrace trace_;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t kPageBytes = 4096;  // page size of the ring buffer in the description that this file makes
 constexpr std::size_t kMostEvents = 10'000;
+constexpr std::size_t kMostBuffers = 1000;
 constexpr std::size_t kMostFlags = 32;
 constexpr std::uint64_t kOtherFlags = std::uint64_t{1} << (kMostFlags - 1);
 
@@ -147,6 +148,7 @@ void TextTrace::learn_place(const Line& line) {
   lacks_times_ = lacks_times_ || !line.has_time;
   if (line.has_time) time_in_ns_ = time_in_ns_ && line.time_in_ns;
   lacks_cpus_ = lacks_cpus_ || !line.has_cpu;
+  if (buffers_.size() < kMostBuffers && buffers_.find(line.buffer) == buffers_.end()) buffers_.emplace(line.buffer);
   learn_name(line);
 }
 

@@ -33,6 +33,8 @@ class TextTrace {
   const Findings& findings() const { return findings_; }
   // Number of entries that a header of the text counts, but that the text does not have.
   std::uint64_t missing_entries() const { return entries_.missing(); }
+  // Names of the buffers that have events.
+  std::vector<std::string> buffers() const { return {buffers_.begin(), buffers_.end()}; }
   // True if the line has the name of its task, and this task may have several names in the trace.
   bool is_rename(const Line& line) const {
     return has_name(line) && (events_have_names_ || renamed_.count(line.tid) != 0);
@@ -89,8 +91,9 @@ class TextTrace {
   std::map<std::string, Shape, std::less<>> shapes_;             // by event name
   std::map<std::string, std::uint64_t, std::less<>> functions_;  // key: "name [module]"; value: the made-up address
   std::map<std::string, std::uint64_t, std::less<>> flags_;      // key: name of a flag; value: the made-up bit
-  std::map<std::int32_t, std::string> comms_;                    // latest name of each task
-  std::set<std::int32_t> renamed_;                               // tasks with several names
+  std::set<std::string, std::less<>> buffers_;
+  std::map<std::int32_t, std::string> comms_;  // latest name of each task
+  std::set<std::int32_t> renamed_;             // tasks with several names
   bool events_have_names_ = false;
   bool names_flags_ = false;  // true if flags are printed as names, at least in one line
   bool too_many_flags_ = false;

@@ -372,5 +372,35 @@ TEST(TextForms, NamesInAngleBracketsAreNoTags) {
   EXPECT_EQ(found.events[1].tid, 812);
 }
 
+// -- buffers ------------------------------------------------------------------------------------------------------
+
+// trace-cmd prints the name of the buffer before a loss, and not before the event after the loss.
+TEST(TextForms, EventsOfOneBuffer) {
+  const std::string text = "     cpus=2\nfoo: cpus=2\n     " + kHead + kEvent + "\nfoo: " + kHead + kEvent +
+                           "\nfoo: CPU:1 [12 EVENTS DROPPED]\n" + kHead + kEvent + "\n     " + kHead + kEvent + "\n";
+  const auto read_buffer = [&text](std::optional<std::string> buffer) {
+    OpenOptions options;
+    options.buffer = std::move(buffer);
+    const auto source = open_trace(
+        TraceFile{"a text", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, nullptr}, options);
+    ReadText read;
+    for (EventBatch batch; source->read(batch);) read.events.insert(read.events.end(), batch.begin(), batch.end());
+    read.info = source->info();
+    return read;
+  };
+  const ReadText all = read_buffer({});
+  EXPECT_EQ(all.events.size(), 4u);
+  EXPECT_EQ(all.lost(), 12u);
+  EXPECT_EQ(all.info.recording.buffers, (std::vector<std::string>{"", "foo"}));
+  const ReadText foo = read_buffer("foo");
+  EXPECT_EQ(foo.events.size(), 2u);
+  EXPECT_EQ(foo.lost(), 12u);
+  EXPECT_EQ(foo.info.recording.buffers, std::vector<std::string>{"foo"});
+  const ReadText top = read_buffer("");
+  EXPECT_EQ(top.events.size(), 2u);
+  EXPECT_EQ(top.lost(), 0u);
+  EXPECT_THROW(read_buffer("bar"), Error);
+}
+
 }  // namespace
 }  // namespace kmt
