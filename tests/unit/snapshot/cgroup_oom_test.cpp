@@ -128,6 +128,16 @@ TEST(CgroupOom, TheSheetDividesTheUsage) {
   EXPECT_EQ(kill.cgroup->limit_bytes, 1048576u * 1024);
 }
 
+// A mail program may cut the path in the line of the kill, but not that in the line before the statistics.
+TEST(CgroupOom, ACutPathIsCompleted) {
+  std::string log = kOld;
+  const std::string path = "killed as a result of limit of /a.slice";
+  log.replace(log.find(path), path.size(), path.substr(0, path.size() - 3));
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports.front().kill.cgroup->memory.path, "/a.slice");
+}
+
 TEST(CgroupOom, OldKernelsPrintEachChildCgroup) {
   const SnapshotResult result = stock_of(copies_of(kOld));
   EXPECT_EQ(result.memory.oom->cgroup->memory.path, "/a.slice");

@@ -167,6 +167,33 @@ TEST(ChangedCopies, OtherNumbersAreNoAmountsOfAllocinfo) {
 }
 
 // numfmt --to=si writes "k"; numfmt --to=iec writes "K".
+TEST(ChangedCopies, AllocinfoMayHaveDecimalCommas) {
+  const auto bytes = [](const std::string& size) {
+    return site_in(stock_of_sites(size + " 4 mm/slub.c:1 func:a\n5 1 a.c:2 func:b\n"), "mm/slub.c:1 a").bytes;
+  };
+  EXPECT_EQ(bytes("1,5M"), 3u << 19);
+  EXPECT_EQ(bytes("256,00M"), 256u << 20);
+  EXPECT_EQ(bytes("268.435.456"), 268435456u);
+  EXPECT_EQ(bytes("268,435,456"), 268435456u);
+}
+
+TEST(ChangedCopies, AllocinfoMayBeSeparatedByCommas) {
+  for (const char* const text :
+       {"size,calls,tag\n4096,2,mm/slub.c:1 func:a\n", "\"4096\",\"2\",\"mm/slub.c:1 func:a\"\n",
+        "4096;2;mm/slub.c:1 func:a\n", "#1 4096 2 mm/slub.c:1 func:a\n"}) {
+    const AllocationSite site = site_in(stock_of_sites(text), "mm/slub.c:1 a");
+    EXPECT_EQ(site.bytes, 4096u) << text;
+    EXPECT_EQ(site.count, 2u) << text;
+  }
+}
+
+// "12.50" without a unit may be any number of bytes.
+TEST(ChangedCopies, FractionsWithoutUnitAreNotRead) {
+  const SnapshotResult found = stock_of_sites("12.50 3 mm/slub.c:1 func:a\n4096 2 a.c:2 func:b\n");
+  EXPECT_EQ(found.memory.allocinfo.size(), 1u);
+  EXPECT_EQ(found.memory.unknown_lines, 1u);
+}
+
 TEST(ChangedCopies, AllocinfoMayHaveDecimalUnits) {
   EXPECT_EQ(site_in(stock_of_sites("33.6M 8192 a.c:1 func:a\n13k 3 a.c:2 func:b\n"), "a.c:1 a").bytes, 33600000u);
   EXPECT_EQ(site_in(stock_of_sites("32M 8192 a.c:1 func:a\n12K 3 a.c:2 func:b\n"), "a.c:1 a").bytes, 32u << 20);

@@ -195,6 +195,86 @@ TEST(PastedCopies, FilesAreToldApart) {
   }
 }
 
+// Both tables of pagetypeinfo have lines like those of buddyinfo.
+TEST(PastedCopies, PagetypeinfoIsNotBuddyinfo) {
+  const std::string zones =
+      "Node    0, zone   Normal     1     2     3     4     5     6     7     8     9    10    11\n";
+  const std::string types =
+      "Page block order: 9\nPages per block:  512\n\nFree pages count per migrate type at order       0      1\n"
+      "Node    0, zone   Normal, type    Unmovable      3      4\n\n"
+      "Number of blocks type     Unmovable      Movable  Reclaimable   HighAtomic          CMA      Isolate\n"
+      "Node 0, zone   Normal          100          200          300            0            0            0\n";
+  for (const std::string& text : {kMeminfo + zones + types, kMeminfo + types + zones}) {
+    const Copies copies = copies_in_file("log", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    const SnapshotResult found = take_stock(parse_snapshot(*copies.state, 0));
+    ASSERT_EQ(found.memory.zones.size(), 1u);
+    EXPECT_EQ(found.memory.zones.at(0).free.size(), 11u);
+    ASSERT_EQ(found.memory.free_by_type.size(), 1u);
+    EXPECT_EQ(found.memory.free_by_type.at(0).free, (std::vector<std::uint64_t>{3, 4}));
+  }
+}
+
+// Only the second state of a diff is used, in each form of diff.
+TEST(PastedCopies, DiffsHaveTwoStates) {
+  std::string unified =
+      "--- a\n+++ b\n@@ -1,3 +1,3 @@\n 100 1 mm/a.c:1 func:a\n-200 1 mm/b.c:2 func:b\n"
+      "+300 2 mm/b.c:2 func:b\n";
+  EXPECT_NE(keep_second_state(unified), "");
+  EXPECT_EQ(unified, "100 1 mm/a.c:1 func:a\n300 2 mm/b.c:2 func:b\n");
+  std::string normal = "2c2\n< 200 1 mm/b.c:2 func:b\n---\n> 300 2 mm/b.c:2 func:b\n";
+  EXPECT_NE(keep_second_state(normal), "");
+  EXPECT_EQ(normal, "300 2 mm/b.c:2 func:b\n");
+  for (std::string text : {kMeminfo, "> " + kMeminfo, kHeader + kDentry, std::string("- a list\n+ b\n")}) {
+    const std::string before = text;
+    EXPECT_EQ(keep_second_state(text), "");
+    EXPECT_EQ(text, before);
+  }
+}
+
+// A terminal of 80 columns cuts lines of buddyinfo after 8 orders.
+TEST(PartialCopies, CutBuddyinfoIsNoFragmentation) {
+  const auto judged = [](const std::string& blocks) {
+    const SnapshotResult found =
+        stock_of({{"meminfo", kMeminfo}, {"buddyinfo", "Node 0, zone Normal " + blocks + "\n"}});
+    return std::pair(lacks(found, "buddyinfo", "cut before the last order"),
+                     std::ranges::find(found.health, HealthTopic::fragmentation, &HealthCheck::topic)->health);
+  };
+  EXPECT_EQ(judged("100 50 0 0 0 0 0 0"), std::pair(true, Health::unknown));
+  EXPECT_EQ(judged("100 50 0 0 0 0 0 97"), std::pair(false, Health::ok)) << "the blocks have all of MemFree";
+  EXPECT_EQ(judged("100 50 0 0 0 0 0 0 0 0 0"), std::pair(false, Health::bad)) << "it has all orders";
+}
+
+TEST(PartialCopies, SlabinfoMayHaveGaps) {
+  for (const char* const gap : {"...\n", "[snip]\n", "--More--\n"}) {
+    const SnapshotResult found = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + kDentry + gap + kOldest}});
+    EXPECT_TRUE(lacks(found, "partial", "may lack caches")) << gap;
+  }
+  const std::string blanks =
+      "slabinfo - version: 2.1\n#       name  <active_objs>  <num_objs>  <objsize>  <objperslab>  "
+      "<pagesperslab>  :  tunables  <limit>  <batchcount>  <sharedfactor>  :  slabdata  "
+      "<active_slabs>  <num_slabs>  <sharedavail>\n";
+  EXPECT_FALSE(lacks(stock_of({{"meminfo", kMeminfo}, {"slabinfo", blanks + kOldest}}), "partial", ""));
+}
+
+TEST(PartialCopies, MeminfoMayBeInBytes) {
+  std::string bytes;
+  for (std::size_t at = 0; at < kMeminfo.size(); at = kMeminfo.find('\n', at) + 1) {
+    const std::string line = kMeminfo.substr(at, kMeminfo.find('\n', at) - at);
+    const std::size_t number = line.find(' ');
+    bytes += line.substr(0, number + 1) + std::to_string(std::stoull(line.substr(number)) * 1024) + "\n";
+  }
+  EXPECT_EQ(stock_of({{"meminfo", bytes}}).total, 100000u * 1024);
+}
+
+// The vmalloc area of x86-64 has a size that no other architecture has.
+TEST(PartialCopies, TheVmallocAreaShowsThePageSize) {
+  const std::string quarter = "Node 0, zone Normal\n  pages free 3125\n        managed 6250\n";
+  EXPECT_EQ(stock_of({{"meminfo", kMeminfo}, {"zoneinfo", quarter}}).memory.page_size, 16384u);
+  EXPECT_EQ(
+      stock_of({{"meminfo", kMeminfo + "VmallocTotal: 34359738367 kB\n"}, {"zoneinfo", quarter}}).memory.page_size,
+      4096u);
+}
+
 // A file that only one of two states has would be compared with numbers of another time.
 TEST(PastedCopies, EachStateMustHaveEachFile) {
   const auto read = [](const std::string& text) {
