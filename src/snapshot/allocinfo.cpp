@@ -111,6 +111,10 @@ char separator_of(std::string_view line) {
 
 std::optional<AllocationSite> site_of(std::string_view line, const Format& format = {}) {
   AllocationSite site;
+  // A line of JSON, or several lines that became one.
+  const std::size_t function_at = line.find("func:");
+  if (function_at != line.npos && line.find("func:", function_at + 1) != line.npos) return std::nullopt;
+  if (line.find("\":") != line.npos) return std::nullopt;
   std::string with_blanks;  // the line with blanks instead of separators, if its values are separated by commas
   if (const char separator = separator_of(line); separator != ' ') {
     with_blanks = line;

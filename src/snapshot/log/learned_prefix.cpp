@@ -69,7 +69,7 @@ std::string_view prefix_of_known_message(std::string_view line) {
     if (line.ends_with(message)) at = line.size() - message.size();
   if (at == line.npos || at == 0 || at > kMost) return {};
   const std::string_view prefix = line.substr(0, at);
-  const bool is_node = trim(prefix).starts_with("Node ") || prefix.find(" Node ") != prefix.npos;
+  const bool is_node = prefix.find("Node ") != prefix.npos;  // the prefix would include the start of the message
   const bool ends_word =
       is_blank(prefix.back()) || prefix.back() == ':' || prefix.back() == ']' || prefix.back() == '|';
   return is_node || !ends_word ? std::string_view() : prefix;

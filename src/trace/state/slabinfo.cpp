@@ -116,7 +116,8 @@ Slabinfo parse_slabinfo(std::string_view text) {
   each_line(text, [&](std::string_view written) {
     const std::string_view line = trim(written);
     if (line.starts_with(kFirstVersion)) columns = column_names(kHeaderOfFirstVersion);
-    if (line.empty() || line.starts_with("slabinfo - version")) return;
+    Words words(line);
+    if (line.empty() || (words.next() == "slabinfo" && words.next() == "-")) return;
     if (line.starts_with('#')) {
       columns = column_names(line);
       return;

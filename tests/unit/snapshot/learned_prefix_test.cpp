@@ -19,6 +19,8 @@ namespace {
 std::vector<std::string> lines_of_report(unsigned free) {
   return {"hog invoked oom-killer: gfp_mask=0x280da, order=0, oom_score_adj=0",
           "Mem-Info:",
+          "Node 0 DMA per-cpu:",
+          "CPU    0: hi:  186, btch:  31 usd:  86",
           "active_anon:405991 inactive_anon:57 isolated_anon:0",
           " active_file:35 inactive_file:69 isolated_file:0",
           fmt::format(" free:{} slab_reclaimable:1635 slab_unreclaimable:1919", free),
@@ -47,6 +49,7 @@ void expect_report(const OomReport& report, unsigned free) {
   EXPECT_EQ(report.totals.at("free"), free);
   EXPECT_EQ(report.totals.at("slab_unreclaimable"), 1919u);
   EXPECT_EQ(report.lines.at("pages RAM"), 524256u);
+  EXPECT_EQ(report.zones.at({0, "DMA"}).numbers.at("free"), free * 4);
   EXPECT_EQ(report.kill.invoked_by, "hog");
   EXPECT_EQ(report.kill.victim_pid, 1532u);
   EXPECT_EQ(report.kill.tasks.size(), 1u);
