@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"

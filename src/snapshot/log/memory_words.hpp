@@ -45,7 +45,7 @@ class MemoryWords {
   std::uint64_t huge_pages_ = 0;
   std::string last_;     // the previous word of the line
   std::string pending_;  // name of a counter whose number is the next word
-  // Where the previous word, a counter, was stored. Null if the previous word is none.
+  // The numbers to which the previous word was added. Null if the previous word is no counter.
   LogNumbers* stored_in_ = nullptr;
   std::string stored_;
 };

@@ -65,7 +65,7 @@ std::string container_of_cgroup(std::string_view path) {
           name.substr(pattern.prefix.size(), name.size() - pattern.prefix.size() - pattern.suffix.size());
       if (is_id(id)) found = fmt::format("{} {}", pattern.name, id.substr(0, 12));
     }
-    // containerd does this if its own driver is not systemd, but that of kubelet is.
+    // "SLICE:cri-containerd:ID": kubelet uses the systemd driver, and containerd does not
     constexpr std::string_view kContainerd = ":cri-containerd:";
     if (const std::size_t at = name.find(kContainerd); at != name.npos && is_id(name.substr(at + kContainerd.size())))
       found = fmt::format("containerd {}", name.substr(at + kContainerd.size(), 12));

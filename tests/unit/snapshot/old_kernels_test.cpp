@@ -187,6 +187,14 @@ TEST(ChangedCopies, AllocinfoMayBeSeparatedByCommas) {
   }
 }
 
+TEST(ChangedCopies, JsonIsNotRead) {
+  const SnapshotResult found = stock_of_sites(
+      "[{\"size\": 0, \"calls\": 0, \"tag\": \"a.c:1 func:a\"}, {\"size\": 9, \"calls\": 1, \"tag\": \"b.c:1 "
+      "func:b\"}]\n");
+  EXPECT_TRUE(found.memory.allocinfo.empty());
+  EXPECT_EQ(found.memory.unknown_lines, 1u);
+}
+
 // "12.50" without a unit may be any number of bytes.
 TEST(ChangedCopies, FractionsWithoutUnitAreNotRead) {
   const SnapshotResult found = stock_of_sites("12.50 3 mm/slub.c:1 func:a\n4096 2 a.c:2 func:b\n");

@@ -250,7 +250,7 @@ TEST(PartialCopies, SlabinfoMayHaveGaps) {
     EXPECT_TRUE(lacks(found, "partial", "may lack caches")) << gap;
   }
   const std::string blanks =
-      "slabinfo - version: 2.1\n#       name  <active_objs>  <num_objs>  <objsize>  <objperslab>  "
+      "slabinfo  -  version:  2.1\n#       name  <active_objs>  <num_objs>  <objsize>  <objperslab>  "
       "<pagesperslab>  :  tunables  <limit>  <batchcount>  <sharedfactor>  :  slabdata  "
       "<active_slabs>  <num_slabs>  <sharedavail>\n";
   EXPECT_FALSE(lacks(stock_of({{"meminfo", kMeminfo}, {"slabinfo", blanks + kOldest}}), "partial", ""));
