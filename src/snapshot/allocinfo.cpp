@@ -232,6 +232,61 @@ Format format_of(std::string_view text) {
   return format;
 }
 
+struct SiteLine {
+  std::size_t begin = 0;      // position in the text
+  std::size_t separator = 0;  // end of the last line that is no site, such as an empty line or a title
+  std::size_t site = 0;       // number of the site
+};
+struct SiteLines {
+  std::vector<SiteLine> lines;    // without functions in headers
+  std::vector<std::size_t> last;  // by site: index of its last line
+};
+
+SiteLines site_lines(std::string_view text) {
+  SiteLines found;
+  std::unordered_map<std::string, std::size_t> sites;
+  const Format format = format_of(text);
+  std::size_t separator = 0;
+  std::size_t begin = 0;
+  each_line(text, [&](std::string_view line) {
+    const std::size_t next = begin + line.size() + 1;
+    const auto site = site_of(plain_line(line, format), format);
+    if (!site) separator = next;
+    if (site && site->name.find(".h:") == site->name.npos) {
+      const std::size_t number = sites.try_emplace(site->of + ' ' + site->name, sites.size()).first->second;
+      found.last.resize(sites.size());
+      found.last[number] = found.lines.size();
+      found.lines.push_back({begin, separator, number});
+    }
+    begin = next;
+  });
+  return found;
+}
+
+// True if a new copy starts at or shortly before line `i`, because this line and most of the next ones repeat sites of
+// the current copy. Two allocations on one source line are neighbours, and start no copy.
+bool repeats_sites(const SiteLines& lines, std::size_t i, std::size_t first, const std::vector<std::size_t>& seen_in,
+                   std::size_t copy) {
+  constexpr std::size_t kNext = 8;
+  constexpr std::ptrdiff_t kEnough = 2;
+  const auto is_repeated = [&](const SiteLine& line) { return seen_in[line.site] == copy; };
+  const auto next = std::span(lines.lines).subspan(i).first(std::min(lines.lines.size() - i, kNext));
+  const bool is_neighbour = i > first && lines.lines[i - 1].site == lines.lines[i].site;
+  const auto repeated = std::ranges::count_if(next, is_repeated);
+  return is_repeated(next.front()) && !is_neighbour && repeated >= kEnough && repeated * 2 >= std::ssize(next);
+}
+
+// Returns the index of the first line of the copy that has line `i`. Sites before this line belong to the copy too if
+// they are new, and if another line separates them from the copy before.
+std::size_t start_of_copy(const SiteLines& lines, std::size_t i, std::size_t first) {
+  std::size_t start = i;
+  while (start > first && lines.lines[start - 1].separator == lines.lines[i].separator &&
+         lines.last[lines.lines[start - 1].site] < i)
+    --start;
+  const bool is_separated = start > first && lines.lines[start].separator > lines.lines[start - 1].begin;
+  return is_separated ? start : i;
+}
+
 }  // namespace
 
 bool is_allocinfo(std::string_view text) {
@@ -247,50 +302,17 @@ bool is_allocinfo(std::string_view text) {
 
 // A copy lists each place once, except functions in headers, which several source files include.
 std::vector<std::size_t> starts_of_allocinfo(std::string_view text) {
-  struct Place {
-    std::size_t separator = 0;  // position of the first line after the last line that is not a site
-    std::size_t begin = 0;      // position of the line
-    std::size_t id = 0;
-  };
-  std::vector<Place> places;
-  std::unordered_map<std::string, std::size_t> ids;
-  std::vector<std::size_t> last_of;  // by ID: index of its last line in `places`
-  const Format format = format_of(text);
-  std::size_t separator = 0;
-  std::size_t begin = 0;
-  each_line(text, [&](std::string_view written) {
-    const std::size_t next = begin + written.size() + 1;
-    const auto site = site_of(plain_line(written, format), format);
-    if (!site) separator = next;
-    if (site && site->name.find(".h:") == site->name.npos) {
-      const auto found = ids.try_emplace(site->of + ' ' + site->name, ids.size()).first;
-      last_of.resize(ids.size());
-      last_of[found->second] = places.size();
-      places.push_back({separator, begin, found->second});
-    }
-    begin = next;
-  });
+  const SiteLines lines = site_lines(text);
   std::vector<std::size_t> starts = {0};
-  std::size_t first = 0;                            // index in `places` of the first line of the current copy
-  std::vector<std::size_t> seen_in(ids.size(), 0);  // by ID: number of the copy that had it last
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto is_repeated = [&](const Place& place) { return seen_in[place.id] == starts.size(); };
-    constexpr std::ptrdiff_t kNext = 8;  // two sites on one source line do not start a copy
-    const auto rest = std::span(places).subspan(i);
-    const auto repeated = std::ranges::count_if(rest.first(std::min<std::size_t>(rest.size(), kNext)), is_repeated);
-    const bool is_neighbour = i > first && places[i - 1].id == places[i].id;
-    if (is_repeated(places[i]) && !is_neighbour && repeated >= 2 &&
-        repeated * 2 >= std::min<std::ptrdiff_t>(std::ssize(rest), kNext)) {
-      // Sites directly before this one may belong to the new copy too, if another line separates them from the old one.
-      std::size_t at = i;
-      while (at > first && places[at - 1].separator == places[i].separator && last_of[places[at - 1].id] < i) --at;
-      const bool is_separated = at > first && places[at].separator > places[at - 1].begin;
-      if (!is_separated) at = i;
-      starts.push_back(places[at].begin);
-      first = at;
-      for (std::size_t j = at; j < i; ++j) seen_in[places[j].id] = starts.size();
+  std::size_t first = 0;                                   // index of the first line of the current copy
+  std::vector<std::size_t> seen_in(lines.last.size(), 0);  // by site: number of the copy that had it last
+  for (std::size_t i = 0; i < lines.lines.size(); ++i) {
+    if (repeats_sites(lines, i, first, seen_in, starts.size())) {
+      first = start_of_copy(lines, i, first);
+      starts.push_back(lines.lines[first].begin);
+      for (std::size_t j = first; j < i; ++j) seen_in[lines.lines[j].site] = starts.size();
     }
-    seen_in[places[i].id] = starts.size();
+    seen_in[lines.lines[i].site] = starts.size();
   }
   return starts;
 }
