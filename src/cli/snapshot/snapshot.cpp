@@ -187,7 +187,8 @@ Command snapshot_command() {
                  "their names in /proc (meminfo, slabinfo, …) or their full path (proc/meminfo, sys/kernel/slab). A "
                  "file uname may contain the output of `uname -a`. PATH may also be a folder or archive (tar, also "
                  "compressed) of sosreport, insights, kdump or must-gather, or a kernel log with the report of an OOM "
-                 "kill: the output of dmesg or journalctl, or a file of syslog. `-` is standard input.");
+                 "kill: the output of dmesg or journalctl, or a file of syslog. PATH may also be one text with several "
+                 "files, as `cat /proc/meminfo /proc/slabinfo` writes it. `-` is standard input.");
   command.option("-o,--output", &options->output, "FILE",
                  "Write the snapshot to FILE.kmt instead of showing it\nWith --json, write the file and print JSON.");
   command.option("--every", &options->every, "INTERVAL",
