@@ -182,6 +182,22 @@ struct LineLengths {
   }
 };
 
+// Returns the width at which a terminal cut longer lines. Returns 0 if the log has no such lines, or if their rest is
+// in the next line. Zones then have their first numbers, and no zone has the numbers after these.
+std::size_t width_of_cut(std::string_view log) {
+  constexpr std::size_t kNarrowest = 60;
+  constexpr std::size_t kFewest = 3;
+  const std::string_view reports = part_with_reports(log);
+  if (reports.find("kB min:") == reports.npos || reports.find("present:") != reports.npos) return 0;
+  std::map<std::size_t, std::size_t> counts;  // key: length of the line
+  each_line(reports, [&](std::string_view line) {
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    ++counts[line.size()];
+  });
+  const auto [width, count] = *counts.rbegin();
+  return width >= kNarrowest && count >= kFewest ? width : 0;
+}
+
 // Returns the width at which a terminal or page split longer lines, even in the middle of words. Returns 0 if the log
 // has no such lines.
 std::size_t width_of_page(std::string_view log) {
@@ -241,8 +257,10 @@ LearnedPrefixes prefixes_of(std::string_view log) {
 // Reads a log line by line.
 class LogReader {
  public:
-  LogReader(const std::function<void(const LogMessage&)>& take, std::size_t page_width, LearnedPrefixes prefixes)
-      : joiner_(take, page_width), prefixes_(std::move(prefixes)) {}
+  // Messages of lines with the length `cut_width` lack their ends.
+  LogReader(const std::function<void(const LogMessage&)>& take, std::size_t page_width, std::size_t cut_width,
+            LearnedPrefixes prefixes)
+      : joiner_(take, page_width), cut_width_(cut_width), prefixes_(std::move(prefixes)) {}
 
   void read(std::string_view log) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -250,7 +268,8 @@ class LogReader {
     while (!log.empty()) {
       const std::size_t end = std::min(log.find('\n'), log.size());
       std::string_view line = log.substr(0, end);
-      if (end == log.size()) line = without_cut_counter(line);
+      while (line.ends_with('\r')) line.remove_suffix(1);
+      if (end == log.size() || (cut_width_ != 0 && line.size() == cut_width_)) line = without_cut_counter(line);
       log.remove_prefix(std::min(end + 1, log.size()));
       if (line == "MESSAGE") line = take_binary(log);
       take_line(line.substr(0, kMostOfALine));
@@ -316,6 +335,7 @@ class LogReader {
   }
 
   Joiner joiner_;
+  std::size_t cut_width_;
   LearnedPrefixes prefixes_;
   std::string cleaned_;
   RecordFields fields_;
@@ -333,7 +353,8 @@ void each_log_message(std::string_view log, const std::function<void(const LogMe
     decoded = decode_quoted_printable(log);
     log = decoded;
   }
-  LogReader(take, width_of_page(log), prefixes_of(log)).read(log);
+  const std::size_t cut_width = width_of_cut(log);
+  LogReader(take, cut_width != 0 ? 0 : width_of_page(log), cut_width, prefixes_of(log)).read(log);
 }
 
 }  // namespace kmt

@@ -115,6 +115,21 @@ TEST(ChangedNumbers, MayHaveThousandsSeparators) {
   EXPECT_EQ(reports.front().lines.at("pages RAM"), 524256u);
 }
 
+// A terminal of 68 columns cuts "slab_unreclaimable:1919" to "slab_unreclaimable:191".
+TEST(ChangedNumbers, AtTheEndOfCutLinesAreUnknown) {
+  std::string log;
+  for (std::string line : lines_of_report(12929)) {
+    if (line.starts_with(" free:")) line = " free:12929 free_pcp:0  slab_reclaimable:1635 slab_unreclaimable:1919";
+    if (const std::size_t at = line.find("present:"); at != std::string::npos)
+      line.insert(at, "low:512kB high:616kB active_anon:8508kB inactive_anon:4kB ");
+    log += line.substr(0, 68) + "\n";
+  }
+  const std::vector<OomReport> reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports.front().totals.at("slab_reclaimable"), 1635u);
+  EXPECT_FALSE(reports.front().totals.contains("slab_unreclaimable"));
+}
+
 TEST(ChangedNumbers, WithABlankInsideAreUnknown) {
   std::string log = log_with([](std::size_t) { return ""; });
   log.replace(log.find("pagetables:1423"), 15, "pagetables:1 423");
