@@ -211,8 +211,11 @@ class Finder {
   // Takes a log, or a text with copies of files.
   void take_text(std::string_view path, std::string_view text) {
     const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
-    if (has_meminfo(text) && !has("Mem-Info:") && !has("Mem-info:"))
-      take_paste(std::string(text.substr(0, kMostOfALog)));
+    if (!has("MemTotal") || has("Mem-Info:") || has("Mem-info:")) return take_log(path, text);
+    std::string plain(text.substr(0, kMostOfALog));
+    remove_editors_changes(plain);
+    if (has_meminfo(plain))
+      take_paste(std::move(plain));
     else
       take_log(path, text);
   }
@@ -221,15 +224,11 @@ class Finder {
   void take_paste(std::string text) {
     if (const std::string why = keep_second_state(text); !why.empty()) repeated_ += fmt::format("copies\t{}\t\n", why);
     auto files = files_in_paste(text);
-    const auto states_of = [](std::string_view name, std::string& whole) {
-      remove_editors_changes(whole);
-      return last_copy(name, whole).copies;
-    };
     std::size_t states = 0;
-    for (auto& [name, whole] : files)
-      if (name == "meminfo") states = states_of(name, whole);
+    for (const auto& [name, whole] : files)
+      if (name == "meminfo") states = last_copy(name, whole).copies;
     for (auto& [name, whole] : files) {
-      if (const std::size_t copies = states_of(name, whole); name != "uname" && copies != states)
+      if (const std::size_t copies = last_copy(name, whole).copies; name != "uname" && copies != states)
         repeated_ += fmt::format("copies\tthe text has {} copies of meminfo, but {} of {}, which is not used\t\n",
                                  states, copies, name);
       else

@@ -84,10 +84,8 @@ bool is_known(SnapshotPart part, const SnapshotResult& result) {
   bool known = false;
   for (const std::string_view text : texts_of(part)) {
     known = known || std::ranges::find(memory.has, text) != memory.has.end();
-    const auto is_part = [text](const MissingSource& missing) {
-      return missing.name == text || (text == "slabinfo" && missing.name == "partial");
-    };
-    if (std::ranges::any_of(memory.missing, is_part) && std::ranges::find(memory.has, text) != memory.has.end())
+    if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
+        std::ranges::find(memory.has, text) != memory.has.end())
       return false;  // the snapshot contains only a part of the file
   }
   return known;

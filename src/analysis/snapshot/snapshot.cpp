@@ -152,6 +152,11 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   return std::nullopt;
 }
 
+// True if slabinfo is cut off or was filtered.
+bool lacks_caches(const KernelMemory& memory) {
+  return std::ranges::find(memory.missing, "partial", &MissingSource::name) != memory.missing.end();
+}
+
 // Throws Error if the snapshots show the memory of different cgroups, or of a cgroup and a machine.
 void refuse_other_cgroup(const KernelMemory& a, const KernelMemory& b) {
   const auto described = [](const CgroupLimit* cgroup) {
@@ -197,9 +202,10 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   const auto of = [&](SnapshotPart part) -> std::vector<SnapshotChange> {
     SnapshotAmounts before = amounts_of(part, a);
     SnapshotAmounts after = amounts_of(part, b);
-    if (is_known(part, a) && is_known(part, b)) return changes(before, after);
-    // A report in the kernel's log has only the largest call sites. The amounts of sites in both lists are known.
-    if (part == SnapshotPart::allocinfo && !before.empty() && !after.empty()) {
+    const bool lacks_rows = part == SnapshotPart::slab_caches && (lacks_caches(a.memory) || lacks_caches(b.memory));
+    if (is_known(part, a) && is_known(part, b) && !lacks_rows) return changes(before, after);
+    // A report in the kernel's log has only the largest call sites. The amounts of rows in both lists are known.
+    if ((part == SnapshotPart::allocinfo || lacks_rows) && !before.empty() && !after.empty()) {
       std::erase_if(before, [&](const auto& one) { return !after.contains(one.first); });
       std::erase_if(after, [&](const auto& one) { return !before.contains(one.first); });
       result.not_compared.push_back(part);

@@ -48,8 +48,7 @@ void EntryCounts::add(const Lines::Item& item) {
 }
 
 void EntryCounts::add_entries(std::optional<unsigned> cpu, unsigned count) {
-  if (parts_.empty()) return;
-  Part& part = parts_.back();
+  Part& part = parts_.empty() ? before_ : parts_.back();
   part.has_several_cpus = part.has_several_cpus || (part.cpu && cpu && *part.cpu != *cpu);
   if (cpu) part.cpu = cpu;
   part.entries += count;
@@ -107,6 +106,16 @@ std::vector<EntryCounts::Part> EntryCounts::whole_parts() const {
   std::vector<Part> whole;
   for (Part part : parts_) {
     if (part.lacks_prefixes) part.entries += part.without_prefix;
+    if (parts_.size() == 1) {
+      part.entries += before_.entries;
+      part.has_several_cpus =
+          part.has_several_cpus || before_.has_several_cpus || (before_.cpu && before_.cpu != part.cpu);
+    }
+    // The file of a CPU without entries.
+    const auto is_same_header = [&](const Part& other) {
+      return other.entries != 0 && other.kept == part.kept && other.written == part.written && other.cpus == part.cpus;
+    };
+    if (part.entries == 0 && part.cpus > 1 && std::ranges::any_of(parts_, is_same_header)) continue;
     const bool is_of_one_cpu = part.cpus > 1 && part.cpu && !part.has_several_cpus;
     if (!is_of_one_cpu) {
       whole.push_back(part);

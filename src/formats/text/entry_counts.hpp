@@ -47,6 +47,7 @@ class EntryCounts {
   std::vector<Part> whole_parts() const;
 
   std::vector<Part> parts_;
+  Part before_;  // the entries before the first header, as in a sorted text
   unsigned cpus_ = 0;
 };
 

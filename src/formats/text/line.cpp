@@ -64,14 +64,19 @@ bool parse_irq_info(std::string_view word, Line& line) {
 
 namespace {
 
-// Moves the name of a buffer, which trace-cmd prints as "NAME:  " before the task, from `comm` to `buffer`. The name of
-// a task may also contain ": ", so this applies only to texts that are longer than a task's name.
-void take_buffer(Line& line) {
+// Moves the name of a buffer, which trace-cmd prints as "NAME:  " before the task, from `comm` to `buffer`. Removes
+// other text before the name of the task, such as the prefix of a log. Names of tasks may also contain ": " and blanks,
+// so this applies only to texts that are longer than a task's name.
+void take_prefix(Line& line) {
   constexpr std::size_t kMostOfAName = 15;
-  const std::size_t colon = line.comm.find(": ");
-  if (line.comm.size() <= kMostOfAName || colon == std::string_view::npos) return;
-  line.buffer = line.comm.substr(0, colon);
-  line.comm = trim(line.comm.substr(colon + 2));
+  if (line.comm.size() <= kMostOfAName) return;
+  if (const std::size_t colon = line.comm.find(": "); colon != std::string_view::npos) {
+    line.buffer = line.comm.substr(0, colon);
+    line.comm = trim(line.comm.substr(colon + 2));
+  }
+  for (const std::string_view blanks : {"  ", "\t", " "})
+    if (const std::size_t at = line.comm.rfind(blanks); line.comm.size() > kMostOfAName && at != line.comm.npos)
+      line.comm = trim(line.comm.substr(at));
 }
 
 }  // namespace
@@ -91,7 +96,7 @@ bool parse_task(std::string_view text, Line& line) {
     line.tid = -line.tid;
     line.comm.remove_suffix(1);
   }
-  take_buffer(line);
+  take_prefix(line);
   return separator == '-' || separator == ' ' || separator == '\t' || separator == '/';
 }
 

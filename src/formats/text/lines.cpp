@@ -210,6 +210,13 @@ std::optional<Lines::Item> Lines::next() {
   std::string_view line = take_line();
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
   line = with_wrapped_call(with_split_parts(clean_line(line, clean_)));
+  // The kernel prints the next message after this one, on the same line.
+  constexpr std::string_view kDropped = " printk messages dropped ** ";
+  if (const std::size_t at = line.find(kDropped); at != line.npos && trim(line).starts_with("** ")) {
+    const std::string rest(line.substr(at + kDropped.size()));
+    glued_ = clean_line(rest, next_);
+    return parse_item(line.substr(0, at + kDropped.size()));
+  }
   Item item = without_glued(parse_item(line));
   return glued_.empty() ? with_continuation(item, line) : item;
 }

@@ -9,6 +9,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
+#include "formats/text/lines.hpp"
 #include "formats/text/memory_line.hpp"
 #include "trace/event.hpp"
 
@@ -164,6 +165,18 @@ std::optional<Line> parse_old_perf_trace(std::string_view text) {
   return line;
 }
 
+// Adds the fields that perf trace left out because they are 0 (trace__fprintf_tp_fields() in
+// tools/perf/builtin-trace.c, Linux 6.18).
+void add_fields_of_0(std::string_view event, std::string& fields) {
+  constexpr std::pair<std::string_view, std::string_view> kFields[] = {
+      {"kfree", "ptr"},           {"kmem_cache_free", "ptr"},      {"kmalloc", "ptr"},
+      {"kmalloc", "node"},        {"kmem_cache_alloc", "ptr"},     {"kmem_cache_alloc", "node"},
+      {"mm_page_free", "pfn"},    {"mm_page_free", "order"},       {"mm_page_alloc", "pfn"},
+      {"mm_page_alloc", "order"}, {"mm_page_alloc", "migratetype"}};
+  for (const auto& [of, name] : kFields)
+    if (of == event && value_of(fields, name).empty()) fields += fmt::format(" {}=0", name);
+}
+
 }  // namespace
 
 std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields) {
@@ -203,6 +216,7 @@ std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields)
     const auto number = name == "call_site" ? parse_value(value) : std::nullopt;
     fields += number ? fmt::format(" {}={:#x}", name, *number) : fmt::format(" {}={}", name, value);
   }
+  add_fields_of_0(line.event, fields);
   line.fields = fields;
   return is_whole_memory_event(line) ? std::optional(line) : std::nullopt;
 }

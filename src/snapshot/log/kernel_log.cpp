@@ -188,7 +188,10 @@ std::size_t width_of_cut(std::string_view log) {
   constexpr std::size_t kNarrowest = 60;
   constexpr std::size_t kFewest = 3;
   const std::string_view reports = part_with_reports(log);
-  if (reports.find("kB min:") == reports.npos || reports.find("present:") != reports.npos) return 0;
+  // A line break may be inside some of these words.
+  constexpr std::array<std::string_view, 4> kLaterNumbers = {"present:", "managed:", "mlocked:", "local_pcp:"};
+  const auto has = [reports](std::string_view words) { return reports.find(words) != reports.npos; };
+  if (!has("kB min:") || std::ranges::any_of(kLaterNumbers, has)) return 0;
   std::map<std::size_t, std::size_t> counts;  // key: length of the line
   each_line(reports, [&](std::string_view line) {
     while (line.ends_with('\r')) line.remove_suffix(1);

@@ -87,7 +87,7 @@ void LearnedPrefixes::learn(const std::vector<std::string>& lines) {
   // Lines of other sources may stand in between.
   const auto count = static_cast<std::size_t>(std::count_if(
       lines.begin() + 1, lines.end(), [form](const std::string& line) { return length_of_prefix(form, line) != 0; }));
-  if (count == 0 || count < std::min(kEnough, lines.size() - 1)) return;
+  if (count == 0 || count < std::min(kEnough, lines.size() - 1) || count * 3 < lines.size() - 1) return;
   prefixes_.push_back({std::string(form), source_of(form)});
   // Longer prefixes first, because one may be the beginning of another.
   std::ranges::sort(prefixes_, std::greater(), [](const LearnedPrefix& one) { return one.form.size(); });

@@ -55,6 +55,20 @@ TEST(TextLosses, EntriesThatTheTextLacks) {
   EXPECT_EQ(read("    # entries-in-buffer/entries-written: 3/3   #P:2\n    " + event(0)).lost(), 2u);
 }
 
+// The file of a CPU without entries has the same header as those of the other CPUs.
+TEST(TextLosses, ACpuMayHaveNoEntries) {
+  const ReadText found = read(header(2, 2, 4) + event(0) + header(2, 2, 4) + header(2, 2, 4) + event(1));
+  EXPECT_EQ(found.lost(), 0u);
+  EXPECT_EQ(found.truncated(), 0u);
+  EXPECT_EQ(read(header(2, 2, 4) + header(2, 2, 4) + event(1)).truncated(), 1u);
+}
+
+// `sort` moves the header after the entries.
+TEST(TextLosses, TheHeaderMayBeLast) {
+  EXPECT_EQ(read(event(0) + event(1) + header(2, 2)).lost(), 0u);
+  EXPECT_EQ(read(event(0) + header(3, 3) + event(1)).lost(), 1u);
+}
+
 // The header counts entries of all kinds. A leaf of function_graph has two, and a stack one.
 TEST(TextLosses, EntriesOfAllKindsAreCounted) {
   const ReadText found =
