@@ -206,7 +206,7 @@ TEST(CutReports, UnaccountedMemoryNamesUnknownLines) {
 TEST(CutReports, UnaccountedMemoryIsNotJudgedWithoutHugePages) {
   const auto judged = [](const std::string& huge) {
     std::string log = std::string(kBegin) + kFirstZone + kSecondZone + huge + kEnd;
-    log.replace(log.find("active_anon:2000"), 16, "active_anon:20");
+    log.replace(log.find("20382 pages RAM"), 15, "2038200 pages RAM");
     const SnapshotResult found = stock_of(only_report(log));
     return std::ranges::find(found.health, HealthTopic::unaccounted, &HealthCheck::topic)->health;
   };
