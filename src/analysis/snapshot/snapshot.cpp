@@ -206,9 +206,9 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
     if (is_known(part, a) && is_known(part, b) && !lacks_rows) return changes(before, after);
     // A report in the kernel's log has only the largest call sites. The amounts of rows in both lists are known.
     if ((part == SnapshotPart::allocinfo || lacks_rows) && !before.empty() && !after.empty()) {
-      std::erase_if(before, [&](const auto& one) { return !after.contains(one.first); });
-      std::erase_if(after, [&](const auto& one) { return !before.contains(one.first); });
-      result.not_compared.push_back(part);
+      const auto erased = std::erase_if(before, [&](const auto& one) { return !after.contains(one.first); }) +
+                          std::erase_if(after, [&](const auto& one) { return !before.contains(one.first); });
+      if (part == SnapshotPart::allocinfo || erased > 0) result.not_compared.push_back(part);
       return changes(before, after);
     }
     if (!before.empty() || !after.empty()) result.not_compared.push_back(part);

@@ -173,6 +173,7 @@ TEST(Health, ADamagedFileWithTooManyOrders) {
   Files files = healthy_machine();
   files["buddyinfo"] = "Node 0, zone Normal";
   for (int i = 0; i < 200; ++i) files["buddyinfo"] += " 9";
+  files["buddyinfo"] += '\n';
   EXPECT_EQ(checks_of(files).at(HealthTopic::fragmentation).health, Health::ok);
 }
 
