@@ -141,8 +141,8 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
                ? std::nullopt
                : std::optional<std::string>("The report in the kernel's log has no numbers of memory");
   if (!has("MemTotal")) return "The snapshot's meminfo has no line MemTotal";
-  if (!has("Shmem") && !has("KernelStack"))
-    return "The snapshot's meminfo has no lines Shmem and KernelStack: it is from Linux before 2.6.32, or incomplete";
+  if (!has("Shmem") && !has("KernelStack") && has("VmallocUsed"))
+    return "The snapshot's meminfo has no lines Shmem and KernelStack, as before Linux 2.6.32";
   for (const std::string_view line : kLines)
     if (!has(line))
       return fmt::format("The snapshot's meminfo is incomplete: it has no line {} with a valid number", line);

@@ -218,6 +218,18 @@ TEST_F(Snapshots, ATruncatedMeminfoGivesNoBalanceSheet) {
   }
 }
 
+TEST_F(Snapshots, MeminfoBeforeLinux2_6_32HasNoBalanceSheet) {
+  set("meminfo",
+      "MemTotal: 100 kB\nMemFree: 50 kB\nBuffers: 1 kB\nCached: 20 kB\nAnonPages: 5 kB\nSlab: 4 kB\n"
+      "PageTables: 1 kB\nVmallocUsed: 2 kB\n");
+  try {
+    result();
+    FAIL() << "an error was expected";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("as before Linux 2.6.32"), std::string::npos) << error.what();
+  }
+}
+
 TEST_F(Snapshots, TruncatedNumbersAreIgnored) {
   set("meminfo", std::string(kMeminfo) + "Hugetlb: 819");
   const SnapshotResult found = result();
