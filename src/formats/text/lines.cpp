@@ -212,7 +212,7 @@ std::optional<Lines::Item> Lines::next() {
   line = with_wrapped_call(with_split_parts(clean_line(line, clean_)));
   // The kernel prints the next message after this one, on the same line.
   constexpr std::string_view kDropped = " printk messages dropped ** ";
-  if (const std::size_t at = line.find(kDropped); at != line.npos && trim(line).starts_with("** ")) {
+  if (const std::size_t at = trim(line).starts_with("** ") ? line.find(kDropped) : line.npos; at != line.npos) {
     const std::string rest(line.substr(at + kDropped.size()));
     glued_ = clean_line(rest, next_);
     return parse_item(line.substr(0, at + kDropped.size()));
