@@ -106,10 +106,11 @@ std::string_view file_of(std::string_view line, std::string_view file) {
 
 bool has_meminfo(std::string_view text) {
   constexpr std::string_view kFirst = "MemTotal";
-  for (std::size_t at = text.find(kFirst); at != text.npos; at = text.find(kFirst, at + 1)) {
+  for (std::size_t at = text.find(kFirst); at != text.npos;) {
     const std::size_t begin = text.substr(0, at).rfind('\n') + 1;  // if nothing is found, npos + 1 is 0
-    const std::string_view line = text.substr(begin, text.find('\n', at) - begin);
-    if (is_first_of_meminfo(trim(without_quotes(trim(line))))) return true;
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (is_first_of_meminfo(trim(without_quotes(trim(text.substr(begin, end - begin)))))) return true;
+    at = text.find(kFirst, end);
   }
   return false;
 }

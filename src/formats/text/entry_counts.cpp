@@ -102,7 +102,12 @@ std::vector<EntryCounts::Part> EntryCounts::whole_parts() const {
     std::size_t index = 0;
     std::set<unsigned> cpus;
   };
-  std::map<std::tuple<std::uint64_t, std::uint64_t, unsigned>, Group> groups;
+  using Header = std::tuple<std::uint64_t, std::uint64_t, unsigned>;
+  const auto header_of = [](const Part& part) { return Header(part.kept, part.written, part.cpus); };
+  std::set<Header> with_entries;
+  for (const Part& part : parts_)
+    if (part.entries != 0) with_entries.insert(header_of(part));
+  std::map<Header, Group> groups;
   std::vector<Part> whole;
   for (Part part : parts_) {
     if (part.lacks_prefixes) part.entries += part.without_prefix;
@@ -111,17 +116,14 @@ std::vector<EntryCounts::Part> EntryCounts::whole_parts() const {
       part.has_several_cpus =
           part.has_several_cpus || before_.has_several_cpus || (before_.cpu && before_.cpu != part.cpu);
     }
-    // The file of a CPU without entries.
-    const auto is_same_header = [&](const Part& other) {
-      return other.entries != 0 && other.kept == part.kept && other.written == part.written && other.cpus == part.cpus;
-    };
-    if (part.entries == 0 && part.cpus > 1 && std::ranges::any_of(parts_, is_same_header)) continue;
+    const bool is_empty_cpu = part.entries == 0 && part.cpus > 1 && with_entries.contains(header_of(part));
+    if (is_empty_cpu) continue;
     const bool is_of_one_cpu = part.cpus > 1 && part.cpu && !part.has_several_cpus;
     if (!is_of_one_cpu) {
       whole.push_back(part);
       continue;
     }
-    const auto [found, is_new] = groups.try_emplace({part.kept, part.written, part.cpus}, Group{whole.size(), {}});
+    const auto [found, is_new] = groups.try_emplace(header_of(part), Group{whole.size(), {}});
     if (!found->second.cpus.insert(*part.cpu).second || is_new) {
       whole.push_back(part);
       continue;
