@@ -24,6 +24,7 @@
 #include "base/words.hpp"
 #include "snapshot/archive.hpp"
 #include "snapshot/collect.hpp"
+#include "snapshot/log/memory_line.hpp"
 #include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/paste.hpp"
@@ -210,8 +211,7 @@ class Finder {
 
   // Takes a log, or a text with copies of files.
   void take_text(std::string_view path, std::string_view text) {
-    const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
-    if (!has("MemTotal") || has("Mem-Info:") || has("Mem-info:")) return take_log(path, text);
+    if (text.find("MemTotal") == text.npos || has_title(text)) return take_log(path, text);
     std::string plain(text.substr(0, kMostOfALog));
     remove_editors_changes(plain);
     if (has_meminfo(plain))
@@ -564,8 +564,7 @@ bool has_report(Bytes bytes) {
   const std::string_view text = as_text(bytes);
   if (text.substr(0, kBegin).find('\0') != std::string_view::npos || text.starts_with("# tracer:")) return false;
   const auto has = [text](std::string_view words) { return text.find(words) != text.npos; };
-  const bool has_title = has("Mem-Info:") || has("Mem-info:");
-  return (has_title && (has("active_anon:") || has("present:"))) ||
+  return (has_title(text) && (has("active_anon:") || has("present:"))) ||
          (has("Memory cgroup stats") && has("memory: usage "));
 }
 

@@ -91,4 +91,8 @@ bool is_known(SnapshotPart part, const SnapshotResult& result) {
   return known;
 }
 
+bool lacks_caches(const KernelMemory& memory) {
+  return std::ranges::find(memory.missing, "partial", &MissingSource::name) != memory.missing.end();
+}
+
 }  // namespace kmt

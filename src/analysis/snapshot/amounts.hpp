@@ -19,4 +19,7 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result);
 // True if the snapshot contains the whole part. A name that is missing then means 0.
 bool is_known(SnapshotPart part, const SnapshotResult& result);
 
+// True if slabinfo is cut off or was filtered.
+bool lacks_caches(const KernelMemory& memory);
+
 }  // namespace kmt

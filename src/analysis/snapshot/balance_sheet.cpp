@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "analysis/snapshot/amounts.hpp"
 #include "analysis/snapshot/sheet.hpp"
 #include "base/number.hpp"
 
@@ -44,11 +45,6 @@ void add_user(Sheet& sheet) {
                "meminfo: AnonHugePages + ShmemHugePages + FileHugePages");
 }
 
-// Linux 4.15 and earlier count only huge pages of the default size in meminfo.
-bool counts_all_huge_pages(const KernelMemory& memory) {
-  return find_number(memory.meminfo, "Hugetlb") || !find_number(memory.meminfo, "HugePages_Total");
-}
-
 ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
   if (const auto all = find_number(memory.meminfo, "Hugetlb")) return *all;
   return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
@@ -79,7 +75,7 @@ void add_parts_of_slab(Sheet& sheet, const KernelMemory& memory, const std::vect
   if (knows_sizes) sheet.part("padding", "waste inside objects", all.padding, "slab: slab_size - object_size");
   sheet.part("tails", "waste at the ends of slabs", all.tails, "slabinfo: num_slabs - num_objs");
   const char* const said = "meminfo: Slab - slabinfo: num_slabs";
-  if (std::ranges::find(memory.missing, "partial", &MissingSource::name) != memory.missing.end())
+  if (lacks_caches(memory))
     sheet.last_part("unlisted", "not in the partial slabinfo", sheet.meminfo("Slab"), said);
   else if (is_slab_allocator(caches, memory.page_size))
     sheet.last_part("unlisted", "not in slabinfo", sheet.meminfo("Slab"), said);
@@ -206,6 +202,10 @@ ByteCount socket_bytes(const KernelMemory& memory) {
 }
 
 }  // namespace
+
+bool counts_all_huge_pages(const KernelMemory& memory) {
+  return find_number(memory.meminfo, "Hugetlb") || !find_number(memory.meminfo, "HugePages_Total");
+}
 
 std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
                                        std::uint64_t total) {

@@ -11,6 +11,9 @@ namespace kmt {
 // Remarks are not part of these sums.
 std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::vector<SlabCacheUse>& caches,
                                        std::uint64_t total);
+// False for Linux 4.15 and earlier, which count only huge pages of the default size in meminfo.
+bool counts_all_huge_pages(const KernelMemory& memory);
+
 // Returns the lines for a report in the kernel's log. They differ from those of balance_sheet(), because the log
 // contains other numbers.
 std::vector<BalanceLine> balance_of_log(const KernelMemory& memory, std::uint64_t total);

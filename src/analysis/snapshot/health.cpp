@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/snapshot/amounts.hpp"
+#include "analysis/snapshot/balance_sheet.hpp"
 
 namespace kmt {
 
@@ -81,9 +82,7 @@ std::string unknown_lines(const SnapshotResult& snapshot) {
   for (const BalanceLine& line : snapshot.sheet)
     if (!line.known && line.counted && line.depth == 0 && line.id != "unaccounted")
       names += (names.empty() ? "with " : ", ") + line.label;
-  // Linux 4.15 and earlier have no line Hugetlb, and count only huge pages of the default size.
-  const NamedAmounts& meminfo = snapshot.memory.meminfo;
-  if (find_number(meminfo, "HugePages_Total") && !find_number(meminfo, "Hugetlb"))
+  if (!counts_all_huge_pages(snapshot.memory))
     names += std::string(names.empty() ? "with " : ", ") + "hugetlb of other sizes";
   return names;
 }

@@ -152,11 +152,6 @@ std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   return std::nullopt;
 }
 
-// True if slabinfo is cut off or was filtered.
-bool lacks_caches(const KernelMemory& memory) {
-  return std::ranges::find(memory.missing, "partial", &MissingSource::name) != memory.missing.end();
-}
-
 // Throws Error if the snapshots show the memory of different cgroups, or of a cgroup and a machine.
 void refuse_other_cgroup(const KernelMemory& a, const KernelMemory& b) {
   const auto described = [](const CgroupLimit* cgroup) {

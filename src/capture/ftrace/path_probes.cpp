@@ -26,8 +26,8 @@ namespace {
 struct PathProbe {
   std::string_view function;  // an element of function_probes()
   bool at_return;
-  // {0}, {1} and {2} are the registers of the first arguments, {3} is the type of a word, {4} is the type of the result
-  // of a bulk allocation
+  // {0}, {1} and {2} are the registers of the first arguments, {3} is the type of a word, and {4} is the type of a
+  // bulk allocation's result
   std::string_view fields;
 };
 

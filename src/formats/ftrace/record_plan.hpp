@@ -57,7 +57,7 @@ struct RecordPlan {
   RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
   RecordField cache;                       // for several objects, the address of the struct kmem_cache, or 0
   RecordField count;                       // number of objects; this field has the size of an address
-  RecordField result;                      // of a bulk allocation: 0 if it failed
+  RecordField result;                      // 0 if a bulk allocation failed
   std::uint32_t objects = 0;               // offset in bytes of the array with the addresses of the objects
   std::uint32_t most_objects = 0;          // number of elements of that array; 0: the event has no array
   OldPageFree old_free = OldPageFree::no;

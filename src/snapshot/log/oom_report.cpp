@@ -26,8 +26,6 @@ constexpr std::size_t kMostRows = 1 << 20;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
-bool is_number(std::string_view word) { return whole_number(word).has_value(); }
-
 // Data shared by the readers. Each reader reads the lines of one caller, such as [T100].
 struct LogState {
   std::deque<OomReport> reports;
@@ -177,7 +175,7 @@ class ReportReader {
     const std::size_t colon = text.find(':');
     if (colon == text.npos) return false;
     const std::string name = counter_name(text.substr(0, colon));
-    return (name == "active_anon" || name == "active") && is_number(Words(text.substr(colon + 1)).next());
+    return (name == "active_anon" || name == "active") && whole_number(Words(text.substr(colon + 1)).next());
   }
 
   void begin(bool starts_late) {
