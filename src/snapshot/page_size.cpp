@@ -121,23 +121,4 @@ std::uint32_t page_size_of_copies(const StateSample& sample, const KernelMemory&
   return sizes[sizes.size() / 2];
 }
 
-// mm/page_alloc.c adds each page that it gives to a zone both to managed_pages of the zone and to the total.
-void compare_zones_with_total(KernelMemory& memory) {
-  const auto total = find_number(memory.meminfo, "MemTotal");
-  const std::uint64_t managed = sum_of(memory.zones, "managed");
-  if (!total || managed == 0 || managed > kMostNumber / memory.page_size) return;
-  const std::uint64_t in_zones = managed * memory.page_size;
-  constexpr std::uint64_t kTolerance = 50;  // the total may change by 2 % between the copies, as with a balloon
-  const auto add = [&](std::string_view relation, std::uint64_t difference, std::string_view consequence) {
-    memory.missing.push_back({"zoneinfo",
-                              fmt::format("its zones have {} {} than MemTotal in meminfo: {}", humane_bytes(difference),
-                                          relation, consequence),
-                              "copy both files again, at the same time"});
-  };
-  if (in_zones + *total / kTolerance < *total)
-    add("less", *total - in_zones, "zones may be missing");
-  else if (in_zones > *total + *total / kTolerance)
-    add("more", in_zones - *total, "one of the files may be from another machine, or changed");
-}
-
 }  // namespace kmt

@@ -13,8 +13,4 @@ namespace kmt {
 // `sample`. Returns 4096 if the texts show no page size. Does not throw.
 std::uint32_t page_size_of_copies(const StateSample& sample, const KernelMemory& memory);
 
-// Compares the sum of all zones with MemTotal, which are equal on nearly all machines. Adds a sentence to
-// `memory.missing` if zoneinfo lacks zones, or is from another machine than meminfo.
-void compare_zones_with_total(KernelMemory& memory);
-
 }  // namespace kmt

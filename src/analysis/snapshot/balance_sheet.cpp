@@ -117,10 +117,12 @@ VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, B
 }
 
 // True if kernel stacks are in vmalloc areas, as on most architectures (CONFIG_VMAP_STACK). 32-bit x86 uses the page
-// allocator for them.
+// allocator for them. `used` is 0 if VmallocUsed does not count pages.
 bool stacks_are_vmalloced(const KernelMemory& memory, ByteCount used, ByteCount stacks) {
-  if (!memory.vmalloc.empty()) return std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks);
-  if (used < stacks) return false;
+  if (std::ranges::any_of(memory.vmalloc, &VmallocCaller::stacks)) return true;
+  ByteCount listed = 0;
+  for (const VmallocCaller& caller : memory.vmalloc) listed += caller.pages * memory.page_size;
+  if (used <= listed + stacks) return false;  // otherwise, a copy of vmallocinfo may lack the areas of stacks
   constexpr std::array<std::string_view, 6> kWithout = {"i386", "i486", "i586", "i686", "mips", "mips64"};
   return std::ranges::find(kWithout, memory.machine) == kWithout.end();
 }
@@ -150,7 +152,7 @@ void add_vmalloc(Sheet& sheet, const KernelMemory& memory, ByteCount total) {
   const ByteCount used = sheet.meminfo("VmallocUsed");
   const ByteCount stacks = sheet.meminfo("KernelStack");
   const VmallocMeaning meaning = vmalloc_meaning(sheet, memory, total);
-  const bool without_stacks = stacks_are_vmalloced(memory, used, stacks);
+  const bool without_stacks = stacks_are_vmalloced(memory, meaning == VmallocMeaning::memory ? used : 0, stacks);
   if (!memory.vmalloc.empty())
     add_vmalloc_callers(sheet, memory, meaning, without_stacks);
   else if (meaning == VmallocMeaning::address_space)
