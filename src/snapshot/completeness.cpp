@@ -98,10 +98,10 @@ void compare_vmallocinfo_with_total(KernelMemory& memory) {
   for (const VmallocCaller& caller : memory.vmalloc) listed += caller.pages * memory.page_size;
   constexpr std::uint64_t kTolerance = 10;  // areas may come and go between the copies
   if (listed + used / kTolerance + kSmall >= used) return;
-  memory.missing.push_back(
-      {"vmallocinfo",
-       fmt::format("its areas have {} less than VmallocUsed in meminfo: areas may be missing", humane_bytes(used - listed)),
-       "copy both files again, at the same time"});
+  memory.missing.push_back({"vmallocinfo",
+                            fmt::format("its areas have {} less than VmallocUsed in meminfo: areas may be missing",
+                                        humane_bytes(used - listed)),
+                            "copy both files again, at the same time"});
 }
 
 // The slabs of reclaimable caches are a part of those in slabinfo.
@@ -111,11 +111,12 @@ void compare_slabinfo_with_total(KernelMemory& memory) {
   std::uint64_t listed = 0;
   for (const SlabInfo& slab : memory.slabs) listed += slab.slabs * slab.pages_per_slab * memory.page_size;
   if (listed + kSmall >= reclaimable) return;
-  memory.missing.push_back({"partial",
-                            fmt::format("the caches in slabinfo have {} less than SReclaimable in meminfo, so caches are "
-                                        "missing",
-                                        humane_bytes(reclaimable - listed)),
-                            "copy /proc/slabinfo as a whole"});
+  memory.missing.push_back(
+      {"partial",
+       fmt::format("the caches in slabinfo have {} less than SReclaimable in meminfo, so caches are "
+                   "missing",
+                   humane_bytes(reclaimable - listed)),
+       "copy /proc/slabinfo as a whole"});
 }
 
 }  // namespace

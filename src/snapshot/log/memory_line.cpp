@@ -171,6 +171,14 @@ bool is_line_of_report(std::string_view line) {
   return counters >= kEnoughCounters;
 }
 
+std::string with_joined_units(std::string_view line) {
+  std::string joined(line);
+  constexpr std::string_view kUnit = " kB";
+  for (std::size_t at = joined.find(kUnit); at != joined.npos; at = joined.find(kUnit, at + 1))
+    if (at > 0 && is_digit(joined[at - 1])) joined.erase(at, 1);
+  return joined;
+}
+
 std::string_view memory_part(std::string_view line) {
   constexpr std::size_t kEnoughCounters = 2;
   constexpr std::size_t kEnough = 3;

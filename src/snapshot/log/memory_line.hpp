@@ -27,6 +27,9 @@ std::optional<std::uint64_t> number_after(std::string_view text, std::string_vie
 // lines are lost.
 bool is_line_of_report(std::string_view line);
 
+// Returns the line with "12kB" in place of "12 kB". Some viewers insert this blank.
+std::string with_joined_units(std::string_view line);
+
 // Returns the beginning of the line that consists of counters, zones and free blocks. Empty if the line is another
 // message. A line may end with other words, if it was cut or if another message interrupted it.
 std::string_view memory_part(std::string_view line);

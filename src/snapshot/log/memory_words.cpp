@@ -165,7 +165,9 @@ void MemoryWords::enter_zone(std::string_view name, Place place) {
 }
 
 void MemoryWords::store(LogNumbers& numbers, std::string_view name, std::uint64_t value) {
-  if (!numbers.try_emplace(std::string(name), value).second) return;
+  const auto [known, is_new] = numbers.try_emplace(std::string(name), value);
+  report_.is_mixed = report_.is_mixed || known->second != value;
+  if (!is_new) return;
   stored_in_ = &numbers;
   stored_ = name;
 }

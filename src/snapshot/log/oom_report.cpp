@@ -58,7 +58,8 @@ class ReportReader {
   explicit ReportReader(LogState& log) : log_(log) {}
 
   void take(const LogMessage& message) {
-    const std::string_view text = message.text;
+    const std::string joined = with_joined_units(message.text);
+    const std::string_view text = joined;
     if (text.empty() || is_repeated(message)) return;
     remember_release(text);
     const bool lacks_start =
@@ -437,7 +438,11 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
   std::vector<OomReport> reports(std::make_move_iterator(state.reports.begin()),
                                  std::make_move_iterator(state.reports.end()));
   std::ranges::sort(reports, {}, &OomReport::position);
-  for (OomReport& report : reports) derive_page_size(report), correct_shifted_counters(report);
+  for (OomReport& report : reports) {
+    derive_page_size(report);
+    correct_shifted_counters(report);
+    drop_damaged_totals(report);
+  }
   return reports;
 }
 

@@ -51,6 +51,7 @@ struct OomReport {
   std::map<unsigned, LogNumbers> nodes;                       // kB
   std::map<std::pair<unsigned, std::string>, LogZone> zones;  // key: number of the node and name of the zone
   LogNumbers lines;  // numbers of lines such as "524178 pages RAM"; in this example, the key is "pages RAM"
+  std::vector<std::string> damaged_totals;  // names of the totals that drop_damaged_totals() removed
   std::optional<std::uint64_t> hugetlb_kb;
   std::vector<std::string> allocations;  // lines after "Memory allocations:", in the format of /proc/allocinfo
   OomKill kill;
@@ -71,6 +72,9 @@ void derive_page_size(OomReport& report);
 // Linux 4.8 to 4.10 print the numbers of four counters of a node after the wrong names (show_free_areas() in
 // mm/page_alloc.c). Corrects them if the totals of the machine show that they are wrong. Call derive_page_size() first.
 void correct_shifted_counters(OomReport& report);
+// Removes totals that are much smaller than the sum of their nodes or zones. They lack digits, because their line was
+// torn or mixed with another. Call derive_page_size() first.
+void drop_damaged_totals(OomReport& report);
 
 // Returns MemTotal in bytes. Empty if the report has neither this number nor all zones, whose sum is used instead.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);

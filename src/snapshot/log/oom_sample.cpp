@@ -285,6 +285,8 @@ std::string damage_of(const OomReport& report) {
   if (report.is_cut) add("the report is larger than on any kernel: the rest is dropped");
   if (report.damaged_tasks != 0)
     add(fmt::format("rows of the task table that are cut off or mixed with other text: {}", report.damaged_tasks));
+  for (const std::string& name : report.damaged_totals)
+    add(fmt::format("the total of {} is much smaller than its parts, so digits are missing, and it is not used", name));
   if (!report.has_page_size) add("the report does not show the page size, so 4 KiB is assumed");
   if (report.is_of_cgroup()) return text;
   if (!ram_pages(report))

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -377,6 +378,41 @@ TEST(MixedReports, AreNotSummed) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("cannot be told apart"), std::string::npos);
   }
+}
+
+// The first digits of a number are left if a line was torn.
+TEST(CutReports, ATotalBelowItsPartsIsNotUsed) {
+  const std::string nodes =
+      "Node 0 active_anon:400000kB inactive_anon:200kB\nNode 1 active_anon:400000kB inactive_anon:200kB\n";
+  const auto report = [&](const char* active, const char* ram) {
+    return only_report(
+        "Mem-Info:\nactive_anon:" + std::string(active) +
+        " inactive_anon:100 isolated_anon:0\n active_file:10 inactive_file:20\n free:6000 free_pcp:30\n" + nodes +
+        "Node 0 Normal free:24000kB present:1638400kB managed:1600000kB\n34 total pagecache pages\n" + ram +
+        " pages RAM\n542 pages reserved\n");
+  };
+  EXPECT_TRUE(report("200000", "409600").damaged_totals.empty());
+  EXPECT_TRUE(report("150000", "409600").damaged_totals.empty());  // other CPUs change it between the readings
+  EXPECT_EQ(report("2000", "409600").damaged_totals, std::vector<std::string>{"active_anon"});
+  EXPECT_TRUE(notes(report("2000", "409600"), "active_anon is much smaller than its parts"));
+  EXPECT_EQ(report("200000", "4096").damaged_totals, std::vector<std::string>{"pages RAM"});
+  EXPECT_EQ(total_bytes_of(report("200000", "4096")), 1600000ull << 10);
+}
+
+// Two machines without names wrote to one console.
+TEST(MixedReports, ACounterWithTwoValuesIsMixed) {
+  const std::string node = "Node 0 active_anon:8000kB inactive_anon:400kB kernel_stack:160kB\n";
+  const std::string begin = "Mem-Info:\nactive_anon:2000 inactive_anon:100 isolated_anon:0\n free:6000 free_pcp:30\n";
+  EXPECT_FALSE(only_report(begin + node + node + kFirstZone).is_mixed);
+  EXPECT_TRUE(only_report(begin + node + "Node 0 active_anon:500kB inactive_anon:3kB\n" + kFirstZone).is_mixed);
+}
+
+TEST(CutReports, UnitsMayFollowABlank) {
+  std::string text = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  const auto whole = line_of(stock_of(only_report(text)), "kernel-stacks");
+  for (std::size_t at = text.find("kB"); at != text.npos; at = text.find("kB", at + 3)) text.insert(at, " ");
+  EXPECT_EQ(line_of(stock_of(only_report(text)), "kernel-stacks"), whole);
+  EXPECT_EQ(whole, 480 * 1024);
 }
 
 TEST(MixedReports, ALogMayHaveEachLineTwice) {

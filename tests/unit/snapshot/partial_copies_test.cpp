@@ -258,6 +258,62 @@ TEST(PartialCopies, SlabinfoMayHaveGaps) {
 }
 
 // Caches that only one of two slabinfos has did not appear or vanish.
+std::string caches(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += "cache" + std::to_string(i) + " 20 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  return text;
+}
+
+// A user may have removed lines with `grep -v dentry`.
+TEST(PartialCopies, SlabinfoMayLackUsualCaches) {
+  const std::string inode = "inode_cache 20 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  const std::string kmalloc = "kmalloc-64 20 64 64 64 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  const std::string size = "size-64 20 59 64 59 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  const auto is_partial = [](const std::string& text) {
+    return lacks(stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + text + kOldest}}), "partial", "each kernel");
+  };
+  EXPECT_FALSE(is_partial(caches(40) + kDentry + inode + kmalloc));
+  EXPECT_FALSE(is_partial(caches(40) + kDentry + inode + size));
+  EXPECT_TRUE(is_partial(caches(40) + inode + kmalloc));
+  EXPECT_TRUE(is_partial(caches(40) + kDentry + kmalloc));
+  EXPECT_TRUE(is_partial(caches(40) + kDentry + inode));
+  EXPECT_FALSE(is_partial(caches(10)));  // few caches are a made example
+}
+
+TEST(PartialCopies, CachesAreComparedWithReclaimableMemory) {
+  std::string meminfo = kMeminfo;
+  meminfo.replace(meminfo.find("SReclaimable: 80 kB"), 19, "SReclaimable: 3000 kB");
+  const SnapshotResult found = stock_of({{"meminfo", meminfo}, {"slabinfo", kHeader + kDentry + kOldest}});
+  EXPECT_TRUE(lacks(found, "partial", "less than SReclaimable"));
+}
+
+TEST(PartialCopies, RepeatedLinesOfSlabinfoCountOnce) {
+  const SnapshotResult found = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + kDentry + kDentry + kOldest}});
+  EXPECT_EQ(found.caches.size(), 2u);
+  EXPECT_TRUE(lacks(found, "slabinfo", "twice with the same numbers, such as that of dentry"));
+  const std::string other = "dentry 11 21 192 21 1 : tunables 0 0 0 : slabdata 1 1 0\n";
+  const SnapshotResult two = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + kDentry + other + kOldest}});
+  EXPECT_EQ(two.caches.size(), 3u);
+  EXPECT_FALSE(lacks(two, "slabinfo", ""));
+}
+
+// vmallocinfo lacks the areas of stacks, but VmallocUsed counts them. Stacks are thus not counted twice.
+TEST(PartialCopies, VmallocinfoMayLackAreas) {
+  std::string meminfo = kMeminfo;
+  meminfo.replace(meminfo.find("VmallocUsed: 200 kB"), 19, "VmallocUsed: 20000 kB");
+  meminfo.replace(meminfo.find("KernelStack: 64 kB"), 18, "KernelStack: 8000 kB");
+  const std::string load = "0x1000-0x6000 8196096 load+0x1/0x2 pages=2000 vmalloc N0=2000\n";
+  const SnapshotResult found = stock_of({{"meminfo", meminfo}, {"vmallocinfo", load}});
+  EXPECT_TRUE(lacks(found, "vmallocinfo", "areas may be missing"));
+  EXPECT_EQ(line_of(found, "vmalloc")->bytes, 12000 * 1024);
+  EXPECT_EQ(line_of(found, "vmalloc.callers")->bytes, 8000 * 1024);
+  const std::string rest = "0x9000-0xb000 12292096 fill+0x1/0x2 pages=3000 vmalloc N0=3000\n";
+  const SnapshotResult whole = stock_of({{"meminfo", meminfo}, {"vmallocinfo", load + rest}});
+  EXPECT_FALSE(lacks(whole, "vmallocinfo", ""));
+  EXPECT_EQ(line_of(whole, "vmalloc")->bytes, 20000 * 1024);
+}
+
 TEST(PartialCopies, OnlyCachesOfBothAreCompared) {
   const std::string more = "dentry 40 42 192 21 1 : tunables 0 0 0 : slabdata 2 2 0\n";
   const SnapshotResult whole = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + more + kOldest}});

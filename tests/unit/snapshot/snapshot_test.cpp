@@ -94,7 +94,7 @@ TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
 // case.
 TEST_F(Snapshots, StacksAreSubtractedFromVmallocOnlyIfIncluded) {
   EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);
-  set("vmallocinfo", "0x1-0x2 8192 take+0x1/0x2 pages=1 vmalloc N0=1\n");
+  set("vmallocinfo", "0x1-0x2 200704 take+0x1/0x2 pages=48 vmalloc N0=48\n");
   EXPECT_EQ(line(result(), "vmalloc"), 200 * 1024);
   set("vmallocinfo", "0x1-0x2 20480 copy_process+0x1/0x2 pages=4 vmalloc N0=4\n");
   EXPECT_EQ(line(result(), "vmalloc"), (200 - 64) * 1024);

@@ -43,6 +43,27 @@ std::optional<std::uint64_t> victim_rss_kb(std::string_view text) {
   return *anon + *file + number_after(line, "shmem-rss:").value_or(0);
 }
 
+// Returns the sum of a counter over all nodes or zones, in kB. Parts without this counter count as 0.
+template <typename Parts, typename Numbers>
+std::uint64_t kb_in(const Parts& parts, Numbers&& numbers_of, std::string_view name) {
+  std::uint64_t kb = 0;
+  for (const auto& [key, part] : parts) kb += number_or_0(numbers_of(part), name);
+  return kb;
+}
+
+std::uint64_t kb_in_zones(const OomReport& report, std::string_view name) {
+  return kb_in(
+      report.zones, [](const LogZone& zone) -> const LogNumbers& { return zone.numbers; }, name);
+}
+
+// True if a total lacks digits. The kernel reads the total and its parts at different times, so small totals may grow
+// between, and large ones change by a small factor.
+bool lacks_digits(std::uint64_t total, std::uint64_t parts) {
+  constexpr std::uint64_t kFactor = 4;
+  constexpr std::uint64_t kManyPages = 4096;
+  return parts > kManyPages && total < parts / kFactor;
+}
+
 }  // namespace
 
 void derive_page_size(OomReport& report) {
@@ -86,6 +107,22 @@ void correct_shifted_counters(OomReport& report) {
       numbers.find(kNames[i])->second = number_or_0(numbers, kNames[i - 1]);
     numbers.find(kNames.front())->second = of_last;
   }
+}
+
+void drop_damaged_totals(OomReport& report) {
+  const std::uint64_t page_kb = report.page_size >> 10;
+  std::erase_if(report.totals, [&](const auto& total) {
+    const auto itself = [](const LogNumbers& numbers) -> const LogNumbers& { return numbers; };
+    const std::uint64_t kb = std::max(kb_in(report.nodes, itself, total.first), kb_in_zones(report, total.first));
+    const bool is_damaged = lacks_digits(total.second, kb / page_kb);
+    if (is_damaged) report.damaged_totals.push_back(total.first);
+    return is_damaged;
+  });
+  const auto ram = report.lines.lower_bound("pages RAM");
+  const std::uint64_t present = kb_in_zones(report, "present") / page_kb;
+  if (ram == report.lines.end() || !ram->first.starts_with("pages RAM") || !lacks_digits(ram->second, present)) return;
+  report.damaged_totals.emplace_back("pages RAM");
+  report.lines.erase(ram);
 }
 
 }  // namespace kmt
