@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/parsers.hpp"
@@ -26,11 +28,12 @@ struct Amount {
 
 // How programs have changed the text. The default values are those of an unchanged text.
 struct Format {
-  double unit = 1024;        // K, M and G are powers of this number
-  bool calls_first = false;  // true: the number of calls is before the size
-  bool numbered = false;     // true: each line starts with its number
-  bool ambiguous = false;    // true: K, M or G may be powers of 1000 or of 1024
-  char decimal_point = '.';  // the other one of '.' and ',' separates thousands
+  double unit = 1024;            // K, M and G are powers of this number
+  bool calls_first = false;      // true: the number of calls is before the size
+  bool numbered = false;         // true: each line starts with its number
+  bool ambiguous = false;        // true: K, M or G may be powers of 1000 or of 1024
+  char decimal_point = '.';      // the other one of '.' and ',' separates thousands
+  std::uint64_t title_unit = 1;  // bytes; the unit of sizes according to the title of their column
 };
 
 // Returns the length of a line's number as written by `cat -n` or `grep -n`: "   12" or "12:". 0 if there is none.
@@ -157,6 +160,7 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   if (!function.empty()) site.name.append(" ").append(function);
   if (format.calls_first) std::swap(numbers[0], numbers[1]);
   site.bytes = static_cast<std::uint64_t>(numbers[0]->value);
+  if (!numbers[0]->has_unit) site.bytes = std::min(site.bytes, kMostNumber / format.title_unit) * format.title_unit;
   site.count = static_cast<std::uint64_t>(numbers[1]->value);
   site.approximate = site.approximate || numbers[0]->rounded || numbers[1]->rounded;
   return site;
@@ -206,6 +210,16 @@ bool has_ambiguous_unit(std::string_view word) {
   return unit + 1 == word.size() || word.substr(unit + 1) == "B";
 }
 
+// Returns the unit in a title such as "# size(kB) calls", in bytes. Returns 1 if the line names no unit, or has a site.
+std::uint64_t unit_in_title(std::string_view line) {
+  constexpr std::array<std::pair<std::string_view, std::uint64_t>, 5> kUnits = {
+      {{"kB", 1 << 10}, {"KB", 1 << 10}, {"KiB", 1 << 10}, {"MB", 1 << 20}, {"MiB", 1 << 20}}};
+  if (line.find("func:") != line.npos || line.find("size") == line.npos) return 1;
+  for (const auto& [name, bytes] : kUnits)
+    if (line.find(name) != line.npos) return bytes;
+  return 1;
+}
+
 // Determines the format from all lines. An allocation has at least one byte, so the column with the larger numbers has
 // the sizes.
 Format format_of(std::string_view text) {
@@ -215,6 +229,7 @@ Format format_of(std::string_view text) {
   std::size_t calls_first = 0;
   each_line(text, [&](std::string_view line) {
     line = plain_line(line, format);
+    format.title_unit = std::max(format.title_unit, unit_in_title(line));
     if (is_header(line)) return;
     for (Words words(line); !words.empty();) {
       const std::string_view word = words.next();
@@ -337,6 +352,11 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
                               "K, M and G in allocinfo are read as powers of 1024. If numfmt --to=si wrote them, the "
                               "sizes are too large: by 2 % with K, 5 % with M and 7 % with G",
                               "copy /proc/allocinfo unchanged"});
+  if (format.title_unit != 1 && !memory.allocinfo.empty())
+    memory.missing.push_back(
+        {"units",
+         fmt::format("sizes in allocinfo are read in units of {} bytes, as its title states", format.title_unit),
+         "copy /proc/allocinfo unchanged"});
   if (!text.empty() && memory.allocinfo.empty() && !has_unknown)
     memory.missing.push_back({"allocinfo", "profiling is switched off", "sysctl vm.mem_profiling=1"});
 }

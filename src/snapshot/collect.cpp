@@ -24,8 +24,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "snapshot/changed_copy.hpp"
 #include "snapshot/parse.hpp"
-#include "snapshot/repeated_copy.hpp"
 #include "snapshot/sources.hpp"
 
 namespace kmt {
@@ -467,14 +467,6 @@ std::vector<std::string> copied_files(const std::string& folder) {
   return files;
 }
 
-void remove_editors_changes(std::string& text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  constexpr std::string_view kNonBreaking = "\xc2\xa0";
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-  std::erase(text, '\r');
-  for (std::size_t at = 0; (at = text.find(kNonBreaking, at)) != std::string::npos;) text.replace(at, 2, "  ");
-}
-
 StateSample collect_snapshot_from(const std::string& folder) {
   if (has_meminfo_copy(folder))
     if (StateSample sample = collect_copies(folder); !text_of(sample, "meminfo").empty()) return sample;
@@ -492,10 +484,7 @@ StateSample collect_copies(const std::string& folder) {
         continue;
       }
     Reading reading = read_copy(source, folder, collector.limits());
-    remove_editors_changes(reading.text);
-    if (const std::string why = keep_second_state(reading.text); !why.empty()) collector.add_missing("copies", why, "");
-    if (const std::string why = keep_last_copy(source.name, reading.text); !why.empty())
-      collector.add_missing("copies", why, "");
+    for (const std::string& why : undo_changes(source.name, reading.text)) collector.add_missing("copies", why, "");
     if (reading.error == 0 && reading.cut.empty())
       refuse_damage(source.name, reading.text, copied_path(source, folder));
     const bool gone = reading.error == ENOENT;

@@ -25,9 +25,6 @@ constexpr std::string_view kTooLarge = "the size limit was reached";
 // colon.
 std::string why_cut(std::size_t bytes, std::string_view limit);
 
-// Removes carriage returns, the byte order mark and non-breaking blanks, which editors and web pages add to copies.
-void remove_editors_changes(std::string& text);
-
 // Returns true if the folder has a copy of meminfo. Without meminfo, the total of the machine's memory is unknown. This
 // function and the following ones find copies of the kernel's files in a folder. FOLDER/meminfo and FOLDER/proc/meminfo
 // are copies of /proc/meminfo. FOLDER/slab and FOLDER/sys/kernel/slab are copies of /sys/kernel/slab.

@@ -23,12 +23,12 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "snapshot/archive.hpp"
+#include "snapshot/changed_copy.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/log/memory_line.hpp"
 #include "snapshot/log/oom_report.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/paste.hpp"
-#include "snapshot/repeated_copy.hpp"
 #include "snapshot/sources.hpp"
 
 namespace kmt {
@@ -197,11 +197,7 @@ class Finder {
       const bool is_cut = text.size() > kMostOfACopy;
       // Removes an incomplete last line. If there is no line break, npos + 1 is 0.
       if (is_cut) text.resize(text.rfind('\n', kMostOfACopy - 1) + 1);
-      remove_editors_changes(text);
-      if (const std::string why = keep_second_state(text); !why.empty())
-        repeated_ += fmt::format("copies\t{}\t\n", why);
-      if (const std::string why = keep_last_copy(place->name, text); !why.empty())
-        repeated_ += fmt::format("copies\t{}\t\n", why);
+      for (const std::string& why : undo_changes(place->name, text)) repeated_ += fmt::format("copies\t{}\t\n", why);
       const bool is_usable = place->name == "uptime" ? uptime_ns_of(text) != 0 : !text.empty();
       if (is_usable) roots_[place->root].emplace(place->name, CopiedFile{std::string(path), std::move(text), is_cut});
     } else {
@@ -509,6 +505,8 @@ Copies copies_in_file(const std::string& path, Bytes bytes) {
   }
   std::string_view text = as_text(bytes);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::string plain;
+  if (is_utf16(text)) remove_editors_changes(plain = text.substr(0, kMostOfALog)), text = plain;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   finder.take_text(path, text);
   Copies copies = finder.finish(path, "file");

@@ -19,8 +19,8 @@
 #include "cli/support/output.hpp"
 #include "cli/support/say.hpp"
 #include "formats/text/histogram.hpp"
+#include "snapshot/changed_copy.hpp"
 #include "snapshot/parsers.hpp"
-#include "snapshot/repeated_copy.hpp"
 #include "views/json/histogram.hpp"
 #include "views/text/histogram.hpp"
 
@@ -65,8 +65,7 @@ bool print_histograms(const Command& command, const TraceOptions& files, std::si
   if (!is_histogram && !is_allocinfo(content)) return false;
   refuse_event_options(command, is_histogram ? "a histogram" : "a copy of allocinfo");
   std::string allocinfo(is_histogram ? std::string_view() : content);
-  if (const std::string why = keep_second_state(allocinfo); !why.empty()) say("note: {}\n", why);
-  if (const std::string why = keep_last_copy("allocinfo", allocinfo); !why.empty()) say("note: {}\n", why);
+  for (const std::string& why : undo_changes("allocinfo", allocinfo)) say("note: {}\n", why);
   const std::vector<Histogram> histograms =
       is_histogram ? text::read_histograms(bytes) : std::vector{sums_of_allocinfo(allocinfo)};
   print_result(result.json ? json_histograms(path, histograms, limit)

@@ -187,6 +187,16 @@ TEST(ChangedCopies, AllocinfoMayBeSeparatedByCommas) {
   }
 }
 
+TEST(ChangedCopies, TheTitleOfAllocinfoMayStateTheUnit) {
+  for (const char* const title : {"# size(kB) calls tag\n", "size_KiB calls tag\n"}) {
+    const SnapshotResult found = stock_of_sites(std::string(title) + "4096 2 mm/slub.c:1 func:a\n8B 1 b.c:2 func:b\n");
+    EXPECT_EQ(site_in(found, "mm/slub.c:1 a").bytes, 4u << 20) << title;
+    EXPECT_EQ(site_in(found, "b.c:2 b").bytes, 8u) << title;
+    EXPECT_FALSE(found.memory.missing.empty());
+  }
+  EXPECT_EQ(site_in(stock_of_sites("#     <size>  <calls> <tag info>\n4096 2 a.c:1 func:a\n"), "a.c:1 a").bytes, 4096u);
+}
+
 TEST(ChangedCopies, JsonIsNotRead) {
   const SnapshotResult found = stock_of_sites(
       "[{\"size\": 0, \"calls\": 0, \"tag\": \"a.c:1 func:a\"}, {\"size\": 9, \"calls\": 1, \"tag\": \"b.c:1 "

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "analysis/snapshot/snapshot.hpp"
+#include "snapshot/changed_copy.hpp"
 #include "snapshot/copies.hpp"
 #include "snapshot/parse.hpp"
-#include "snapshot/repeated_copy.hpp"
 
 namespace kmt {
 namespace {
@@ -216,6 +216,17 @@ TEST(PastedCopies, PagetypeinfoIsNotBuddyinfo) {
 }
 
 // Only the second state of a diff is used, in each form of diff.
+// PowerShell writes UTF-16 if output is redirected.
+TEST(ChangedCopies, TextMayBeUtf16) {
+  const std::string plain = "MemTotal: 100 kB\r\nMemFree: 5 kB\r\n";
+  for (const bool is_big_endian : {false, true}) {
+    std::string text = is_big_endian ? "\xfe\xff" : "\xff\xfe";
+    for (const char c : plain) text += is_big_endian ? std::string{'\0', c} : std::string{c, '\0'};
+    remove_editors_changes(text);
+    EXPECT_EQ(text, "MemTotal: 100 kB\nMemFree: 5 kB\n");
+  }
+}
+
 TEST(PastedCopies, DiffsHaveTwoStates) {
   std::string unified =
       "--- a\n+++ b\n@@ -1,3 +1,3 @@\n 100 1 mm/a.c:1 func:a\n-200 1 mm/b.c:2 func:b\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "snapshot/repeated_copy.hpp"
+#include "snapshot/changed_copy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -109,13 +109,30 @@ std::string keep_second_state(std::string& text) {
   return "the text is a diff of two states: only the second state is used, and lines that diff left out are missing";
 }
 
-std::string keep_last_copy(std::string_view source, std::string& text) {
+bool is_utf16(std::string_view text) { return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"); }
+
+void remove_editors_changes(std::string& text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  constexpr std::string_view kNonBreaking = "\xc2\xa0";
+  if (is_utf16(text)) {
+    text.erase(0, 2);
+    std::erase(text, '\0');  // kernel files have only characters of ASCII
+  }
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  std::erase(text, '\r');
+  for (std::size_t at = 0; (at = text.find(kNonBreaking, at)) != std::string::npos;) text.replace(at, 2, "  ");
+}
+
+std::vector<std::string> undo_changes(std::string_view source, std::string& text) {
+  std::vector<std::string> notes;
+  remove_editors_changes(text);
+  if (std::string note = keep_second_state(text); !note.empty()) notes.push_back(std::move(note));
   const RepeatedCopy found = last_copy(source, text);
-  if (found.copies < 2) return {};
-  std::string why =
-      fmt::format("the text has {} copies of {}: only copy {} is used", found.copies, source, found.number);
+  if (found.copies < 2) return notes;
+  notes.push_back(
+      fmt::format("the text has {} copies of {}: only copy {} is used", found.copies, source, found.number));
   text = std::string(found.text);
-  return why;
+  return notes;
 }
 
 }  // namespace kmt

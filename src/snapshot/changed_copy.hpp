@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds several copies of one kernel file in one text, as written by a loop around `cat /proc/meminfo`.
+// Undoes what editors, diff and loops around `cat /proc/meminfo` do to copies of kernel files.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kmt {
 
@@ -21,8 +22,15 @@ RepeatedCopy last_copy(std::string_view source, std::string_view text);
 // states this, or an empty string for other texts.
 std::string keep_second_state(std::string& text);
 
-// Keeps only the last copy, because numbers of several copies would be added up. Returns a sentence that states which
-// copy was kept, or an empty string if the text has one copy.
-std::string keep_last_copy(std::string_view source, std::string& text);
+// True if the text starts with the byte order mark of UTF-16, as programs on Windows write it.
+bool is_utf16(std::string_view text);
+
+// Removes carriage returns, byte order marks and non-breaking blanks, which editors and web pages add to copies.
+// Converts UTF-16 to ASCII.
+void remove_editors_changes(std::string& text);
+
+// Undoes all changes. Keeps only the second state of a diff, and the last of several copies, because their numbers
+// would be added up. Returns sentences that state what was kept.
+std::vector<std::string> undo_changes(std::string_view source, std::string& text);
 
 }  // namespace kmt
