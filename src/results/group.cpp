@@ -45,6 +45,8 @@ constexpr std::array kGroupKeys = {
     GroupKeyInfo{GroupKey::order, "order", "Order", kPages, "2^order pages in one allocation"},
     GroupKeyInfo{GroupKey::migrate_type, "migrate-type", "Migrate type", kPages, "the migrate type of the pages"},
     GroupKeyInfo{GroupKey::gfp, "gfp", "GFP flags", kWithGfp, "the GFP allocation flags"},
+    GroupKeyInfo{GroupKey::accounted, "accounted", "Accounted", kWithGfp,
+                 "yes if the kernel charges the memory to the cgroup of the task, otherwise no, or unknown"},
     GroupKeyInfo{GroupKey::node, "node", "Node", kSlab, "the requested NUMA node"},
     GroupKeyInfo{GroupKey::cpu, "cpu", "CPU", kEach, "the CPU that the allocation ran on"},
     GroupKeyInfo{GroupKey::context, "context", "Context", kEach, "task, softirq, hardirq or nmi"},

@@ -38,6 +38,7 @@ enum class GroupKey : std::uint8_t {
   order,
   migrate_type,
   gfp,
+  accounted,
   node,
   cpu,
   context,

@@ -70,6 +70,11 @@ struct StackFlags {
 struct BulkFlags {
   static constexpr std::uint8_t kSameRecord = 0x01;  // the event before this one is from the same record
 };
+// Bits of Event::page_flags in a kmalloc or cache_alloc event whose record has the field `accounted` (Linux 6.0).
+struct AccountFlags {
+  static constexpr std::uint8_t kKnown = 0x02;    // the record has the field
+  static constexpr std::uint8_t kCharged = 0x04;  // the kernel charges the object to a memory control group
+};
 // Value of Event::node if the caller requested no node (NUMA_NO_NODE), or if the event has no such field.
 constexpr std::int16_t kNoNode = -1;
 
@@ -98,7 +103,7 @@ struct Event {
   EventKind kind;
   std::uint8_t context;         // Context bits
   std::uint8_t fallback_order;  // for page_alloc_extfrag: order of the free block of another migrate type
-  std::uint8_t page_flags;      // PageFlags, StackFlags or BulkFlags
+  std::uint8_t page_flags;      // PageFlags, StackFlags, BulkFlags or AccountFlags
   // Index in TraceTables::stacks. Also set if the event comes from a record that contains only a stack.
   StackId stack;
 };

@@ -7,6 +7,7 @@ import re
 
 from kmem_oracle import ALLOCATIONS, FREES, ZERO_SIZE_PTR, came_early, number
 
+GFP_ACCOUNT = 0x400000  # ___GFP_ACCOUNT in the kernels of all traces here
 NO_PAGE = (2**64 - 1, 2**32 - 1)
 CACHE_ALLOCATIONS = 'kmem_cache_alloc', 'kmem_cache_alloc_node'
 SLAB_ALLOCATIONS = 'kmalloc', 'kmalloc_node', *CACHE_ALLOCATIONS
@@ -200,6 +201,16 @@ def _node(allocation):
     return None if node == -1 else node
 
 
+def _accounted(allocation):
+    fields = allocation.event.fields
+    if 'accounted' in fields:
+        return 'yes' if number(fields['accounted']) else 'no'
+    if number(fields.get('gfp_flags', '0')) & GFP_ACCOUNT:
+        return 'yes'
+    shows_all = allocation.event.name.startswith('kmalloc') or allocation.allocator == 'percpu'
+    return 'no' if shows_all and 'gfp_flags' in fields else None
+
+
 def _lifetime(allocation):
     """Returns the power-of-two bucket; the first bucket has lifetimes 0 and 1."""
     if allocation.free is None:
@@ -234,6 +245,7 @@ KEYS = {
     'migrate-type': (('pages',), lambda a: number(a.event.fields['migratetype']), lambda said: said['number']),
     'gfp': (('slab', 'pages', 'percpu'), lambda a: number(a.event.fields.get('gfp_flags', '0')),
             lambda said: int(said['value'], 16)),
+    'accounted': (('slab', 'pages', 'percpu'), _accounted, lambda said: said),
     'node': (('slab',), _node, lambda said: said),
     'cpu': (ALL, lambda a: a.event.cpu, int),
     'context': (ALL, lambda a: a.event.interrupt() or 'task', str),

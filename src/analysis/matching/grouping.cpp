@@ -66,6 +66,7 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       by_container_(std::ranges::find(by_, GroupKey::container) != by_.end()),
       by_freer_(std::ranges::any_of(by_, [](GroupKey key) { return key_of_free(key).has_value(); })),
       reclaimable_(reclaimable_type(info.machine.kernel)),
+      charging_(info),
       syscalls_(info, tasks, symbols),
       fixed_by_call_(!options_.processes && std::ranges::all_of(by_, is_fixed_by_call)) {}
 
@@ -162,6 +163,7 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::order: return event.order;
     case GroupKey::migrate_type: return static_cast<std::uint8_t>(event.migrate_type);
     case GroupKey::gfp: return event.gfp_flags;
+    case GroupKey::accounted: return static_cast<std::uint32_t>(charging_.charge_of(event));
     case GroupKey::node: return event.node == kNoNode ? kNotSaid : static_cast<std::uint16_t>(event.node);
     case GroupKey::cpu: return event.cpu;
     case GroupKey::context: {
@@ -454,6 +456,9 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::gfp:
       return NamedNumber{value, info_.tables.gfp_flags.empty() ? fmt::format("{:#x}", value)
                                                                : gfp_text(info_.tables.gfp_flags, value)};
+    case GroupKey::accounted:
+      if (static_cast<Charge>(value) == Charge::unknown) return {};
+      return std::string(static_cast<Charge>(value) == Charge::yes ? "yes" : "no");
     case GroupKey::context: return std::string(kContexts[value]);
     case GroupKey::address: return value == kNotSaid ? KeyValue{} : MemoryAddress{numbers_[value]};
     case GroupKey::syscall: return value == 0 ? KeyValue{} : KeyValue{syscalls_.name(value)};

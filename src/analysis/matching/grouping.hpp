@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/matching/cache_names.hpp"
+#include "analysis/matching/charging.hpp"
 #include "analysis/matching/page_use.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/matching/syscalls.hpp"
@@ -163,6 +164,7 @@ class Grouping {
   bool by_container_;
   bool by_freer_;
   int reclaimable_;  // the migrate type Reclaimable
+  Charging charging_;
   Syscalls syscalls_;
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };

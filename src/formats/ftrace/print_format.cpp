@@ -188,6 +188,18 @@ std::string_view nth_argument(std::string_view arguments, unsigned n) {
   return n == 0 ? arguments.substr(start) : std::string_view();
 }
 
+// Returns the argument that the format string in `print_format` prints after `label`; empty if there is none.
+std::string_view argument_after(std::string_view print_format, std::string_view label) {
+  const std::size_t open = print_format.find('"');
+  if (open == std::string_view::npos) return {};
+  const std::size_t close = print_format.find('"', open + 1);
+  if (close == std::string_view::npos) return {};
+  const auto argument = argument_of(print_format.substr(open + 1, close - open - 1), label);
+  // The text after the format string starts with a comma. So nth_argument() counts an empty argument 0, and the first
+  // argument is number 1.
+  return argument ? nth_argument(print_format.substr(close + 1), *argument + 1) : std::string_view();
+}
+
 }  // namespace
 
 std::optional<std::int64_t> constant_value(std::string_view expression) {
@@ -197,17 +209,15 @@ std::optional<std::int64_t> constant_value(std::string_view expression) {
 }
 
 std::optional<unsigned> pageblock_order_of(std::string_view print_format) {
-  const std::size_t open = print_format.find('"');
-  if (open == std::string_view::npos) return std::nullopt;
-  const std::size_t close = print_format.find('"', open + 1);
-  if (close == std::string_view::npos) return std::nullopt;
-  const auto argument = argument_of(print_format.substr(open + 1, close - open - 1), "pageblock_order=%");
-  if (!argument) return std::nullopt;
-  // The text after the format string starts with a comma. So nth_argument() counts an empty argument 0, and the first
-  // argument is number 1.
-  const auto value = constant_value(nth_argument(print_format.substr(close + 1), *argument + 1));
+  const auto value = constant_value(argument_after(print_format, "pageblock_order=%"));
   if (!value || *value < 1 || *value > kMostOrder) return std::nullopt;
   return static_cast<unsigned>(*value);
+}
+
+bool lacks_memcg(std::string_view print_format) {
+  std::string_view argument = argument_after(print_format, "accounted=%");
+  while (argument.starts_with(' ') || argument.starts_with('(')) argument.remove_prefix(1);
+  return constant_value(argument.substr(0, argument.find("&&"))) == 0;
 }
 
 std::vector<FlagName> flag_names_of(std::string_view print_format, std::string_view field) {

@@ -20,6 +20,11 @@ std::optional<std::int64_t> constant_value(std::string_view expression);
 // event with a smaller fallback_order means that memory fragments. Empty if the text does not contain this constant.
 std::optional<unsigned> pageblock_order_of(std::string_view print_format);
 
+// True if the kernel was built without memory control groups (CONFIG_MEMCG). `print_format` belongs to kmalloc, which
+// prints "accounted=%s" with the argument "(0 && (REC->gfp_flags & …" in such a kernel (include/trace/events/kmem.h,
+// Linux 6.1 to 7.2).
+bool lacks_memcg(std::string_view print_format);
+
 // Returns the flag names of a field that is printed by __print_flags(REC->FIELD, …). Empty if a flag is not a constant.
 std::vector<FlagName> flag_names_of(std::string_view print_format, std::string_view field);
 

@@ -86,6 +86,7 @@ RecordDecoder::RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder 
       probed_values_.push_back(probed_values(format, plan.least_bytes));
     }
     if (info.tables.gfp_flags.empty()) info.tables.gfp_flags = flag_names_of(format.print_format, "gfp_flags");
+    if (plan.kind == EventKind::kmalloc && lacks_memcg(format.print_format)) info.machine.has_memcg = false;
     if (plan.kind == EventKind::page_alloc_extfrag)
       info.machine.pageblock_order = pageblock_order_of(format.print_format);
     if (const auto creation = task_creation(format, plan.least_bytes)) {
@@ -160,6 +161,9 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       event.bytes_allocated = load_field(record, plan->bytes_allocated);
       event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan->gfp_flags));
       if (plan->node.size != 0) event.node = static_cast<std::int16_t>(load_field(record, plan->node));
+      if (plan->accounted.size != 0)
+        event.page_flags = load_field(record, plan->accounted) != 0 ? AccountFlags::kKnown | AccountFlags::kCharged
+                                                                    : AccountFlags::kKnown;
       [[fallthrough]];
     case EventKind::kfree:
     case EventKind::cache_free:
@@ -227,7 +231,7 @@ void RecordDecoder::decode_objects(const Plan& plan, Bytes record, EventBatch& b
   for (std::uint64_t i = 0; i < recorded; ++i) {
     Event& event = i == 0 ? batch.back() : batch.emplace_back(first);
     event.address = load_sized(record.data() + plan.objects + i * plan.count.size, plan.count.size, order_);
-    if (i > 0) event.page_flags = BulkFlags::kSameRecord;
+    if (i > 0) event.page_flags |= BulkFlags::kSameRecord;
   }
 }
 

@@ -119,6 +119,7 @@ void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordP
     if (plan.bytes_allocated.size == 0 && format.system == "kmemtrace") plan.bytes_allocated = plan.bytes_requested;
     plan.gfp_flags = find({"gfp_flags"});
     plan.node = find({"node"});
+    plan.accounted = find({"accounted"});
   }
   plan.address = find({"ptr"});
   plan.call_site = find({"call_site", "__probe_ret_ip"});

@@ -46,7 +46,7 @@ struct RecordPlan {
   std::uint32_t callers = 0;     // offset in bytes of the stack's return addresses
   std::uint32_t most_depth = 0;  // maximum number of return addresses
   RecordField depth;             // for a stack, the number of addresses; for a call, its depth
-  RecordField call_site, bytes_requested, bytes_allocated, gfp_flags, node, cache_name, failed;
+  RecordField call_site, bytes_requested, bytes_allocated, gfp_flags, node, accounted, cache_name, failed;
   RecordField began, ended, return_value;  // of a call: start, end and return value
   std::uint32_t arguments = 0;             // offset in bytes of the argument registers of a call
   std::uint32_t most_arguments = 0;        // maximum number of arguments

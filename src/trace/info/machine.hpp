@@ -18,6 +18,7 @@ struct TraceMachine {
   unsigned word_bits = 64;                  // number of bits in a word of the kernel
   std::uint64_t page_size = 0;              // bytes
   std::optional<unsigned> pageblock_order;  // a pageblock has 2^pageblock_order pages; empty: unknown
+  bool has_memcg = true;  // false: the kernel was built without CONFIG_MEMCG; true: unknown, or with it
   unsigned cpus = 0;
   std::vector<std::int16_t> cpu_nodes;  // NUMA node of each CPU; empty if unknown
 };

@@ -56,6 +56,15 @@ TEST(PageblockOrder, IsEmptyIfThePrintFormatLacksIt) {
     EXPECT_EQ(pageblock_order_of(text), std::nullopt) << text;
 }
 
+TEST(LacksMemcg, IsReadFromTheArgumentOfAccounted) {
+  const std::string format = R"("node=%d accounted=%s", REC->node, )";
+  EXPECT_TRUE(lacks_memcg(format + "(0 && (REC->gfp_flags & 4)) ? \"true\" : \"false\""));
+  EXPECT_FALSE(lacks_memcg(format + "(1 && (REC->gfp_flags & 4)) ? \"true\" : \"false\""));
+  for (const char* const text : {"", "0", "\"accounted=%s\"", "\"accounted=%s\", REC->accounted ? \"true\" : \"false\"",
+                                 "\"node=%d\", (0 && 1)"})
+    EXPECT_FALSE(lacks_memcg(text)) << text;
+}
+
 TEST(FlagNames, AreReadFromTheField) {
   const auto names = flag_names_of(
       R"("%s", (REC->f) ? __print_flags(REC->gfp_flags, "|", {( unsigned long)((1 << 2)|1), "A"}, {8, "B,}"} ) : "none")",
