@@ -73,6 +73,7 @@ std::string configuration_that_matters() {
                                     "DEBUG_KMEMLEAK",
                                     "INIT_ON_",
                                     "RANDOM_KMALLOC",
+                                    "KMALLOC_PARTITION",
                                     "MEM_ALLOC_PROFILING",
                                     "TRANSPARENT_HUGEPAGE",
                                     "NR_CPUS",

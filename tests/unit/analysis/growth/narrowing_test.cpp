@@ -57,13 +57,17 @@ TEST(Narrowing, CountersAloneAreEnough) {
   InvestigationEvidence evidence;
   evidence.threshold_bytes_per_s = kThresholds.usual_bytes_per_s;
   evidence.states.push_back(cache_series("kmalloc-rnd-03-512", steady));
+  evidence.states.push_back(cache_series("kmalloc-part-03-1k", steady));
+  evidence.states.push_back(cache_series("kmalloc-no-objext-256", steady));
   evidence.states.push_back(cache_series("dentry", steady));
   evidence.states.push_back(cache_series("vmap_area", steady));  // vmalloc areas that were freed but not yet purged
   MemorySeries unaccounted = cache_series(std::string(kUnaccounted), steady);
   unaccounted.source = MemorySource::meminfo;
   evidence.states.push_back(unaccounted);
   const Narrowing narrowing = narrow(evidence);
-  EXPECT_EQ(narrowing.sizes, std::vector<std::uint64_t>{512});
+  std::vector<std::uint64_t> sizes = narrowing.sizes;
+  std::ranges::sort(sizes);
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{256, 512, 1024}));
   EXPECT_TRUE(narrowing.caches.empty());
   EXPECT_TRUE(narrowing.pages);
   const Judgement judgement = judge(evidence);

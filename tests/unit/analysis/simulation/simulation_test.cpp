@@ -57,6 +57,17 @@ TEST(SlabGeometry, NewerKernelsTryWasteFirst) {
   EXPECT_EQ(slub_geometry(17000, machine_of(2, {6, 18})).order, 3u);
 }
 
+TEST(KmallocModel, NamesOfCachesShowThatTheCallSiteSelectsOne) {
+  const auto is_random = [](const char* cache) {
+    SimulationRequest request;
+    request.slabinfo_before = {{.name = "kmalloc-64"}, {.name = cache}};
+    return kmalloc_model(TraceInfo{}, request, {}).random_caches;
+  };
+  EXPECT_TRUE(is_random("kmalloc-rnd-01-64"));
+  EXPECT_TRUE(is_random("kmalloc-part-01-64"));  // since Linux 7.2
+  EXPECT_FALSE(is_random("kmalloc-no-objext-64"));
+}
+
 TEST(SlabGeometry, KmallocClasses) {
   const SlabMachine machine = machine_of(2);
   EXPECT_EQ(kmalloc_classes(8, machine),
