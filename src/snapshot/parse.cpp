@@ -64,6 +64,7 @@ struct Step {
 };
 
 constexpr Step kSteps[] = {
+    {"uname", take_uname},  // first, because the meaning of other files depends on the release
     {"sockstat", parse_sockstat},
     {"recorder", parse_recorder},
     {"percpu_stats", parse_percpu_stats},
@@ -86,7 +87,6 @@ constexpr Step kSteps[] = {
     {"page_owner_stacks", parse_page_owner_stacks},
     {"kmemleak", parse_kmemleak},
     {"missing", parse_missing},
-    {"uname", take_uname},
     {"oom", parse_oom},
 };
 

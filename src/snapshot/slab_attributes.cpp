@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/parsers.hpp"
+#include "trace/kernel_release.hpp"
 
 namespace kmt {
 
@@ -46,11 +47,16 @@ void take_file(std::string_view name, std::string_view value, SlabAttributes& ca
   cache.others.emplace_back(name, value);
 }
 
-// Makes cpu_slabs and slabs_cpu_partial unknown if they are 0 for all caches. In Linux 7.0 and later, they are always
-// 0, because CPUs have sheaves instead of slabs. In earlier kernels, some caches always have slabs of a CPU.
-void forget_constant_zeros(std::vector<SlabAttributes>& caches) {
-  if (std::ranges::any_of(caches, [](const SlabAttributes& cache) { return cache.cpu_slabs.value_or(0) != 0; })) return;
-  if (std::ranges::none_of(caches, [](const SlabAttributes& cache) { return cache.slabs.value_or(0) != 0; })) return;
+// True if cpu_slabs and slabs_cpu_partial are always 0. This is so since Linux 7.0, because CPUs have sheaves instead
+// of slabs. If the release is unknown, the values decide: in earlier kernels, some caches always have slabs of a CPU.
+bool are_constant_zeros(const std::string& release, const std::vector<SlabAttributes>& caches) {
+  if (const auto version = version_of(release)) return *version >= KernelVersion{7, 0};
+  return std::ranges::none_of(caches, [](const SlabAttributes& one) { return one.cpu_slabs.value_or(0) != 0; }) &&
+         std::ranges::any_of(caches, [](const SlabAttributes& one) { return one.slabs.value_or(0) != 0; });
+}
+
+void forget_constant_zeros(const std::string& release, std::vector<SlabAttributes>& caches) {
+  if (!are_constant_zeros(release, caches)) return;
   for (SlabAttributes& cache : caches) {
     cache.cpu_slabs.reset();
     if (cache.cpu_partial_slabs == 0u) cache.cpu_partial_slabs.reset();
@@ -81,7 +87,7 @@ void parse_slab_attributes(std::string_view text, KernelMemory& memory) {
     take_file(line.substr(slash + 1, colon - slash - 1), trim(line.substr(colon + 1)),
               cache_named(line.substr(0, slash)));
   });
-  forget_constant_zeros(caches);
+  forget_constant_zeros(memory.release, caches);
 }
 
 }  // namespace kmt

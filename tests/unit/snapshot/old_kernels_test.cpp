@@ -302,5 +302,20 @@ TEST(NewKernels, SlabsOfCpusAreUnknownIfTheKernelAlwaysPrintsZero) {
   EXPECT_EQ(attributes("1 N0=1").cpu_partial_slabs, 0u);
 }
 
+TEST(NewKernels, TheReleaseShowsWhetherCpusHaveSlabs) {
+  const auto attributes = [](const std::string& release) {
+    return stock_of({{"meminfo", kBeforePercpu + "VmallocUsed: 0 kB\n"},
+                     {"uname", "Linux host " + release + " #1 SMP x86_64 GNU/Linux\n"},
+                     {"slab", "dentry/slabs:90\ndentry/slabs_cpu_partial:0(0)\ndentry/cpu_slabs:0\n"}})
+        .memory.slab_attributes.at(0);
+  };
+  for (const char* const release : {"7.0.0", "7.2.12+deb13-cloud-amd64"}) {
+    EXPECT_FALSE(attributes(release).cpu_slabs) << release;
+    EXPECT_FALSE(attributes(release).cpu_partial_slabs) << release;
+  }
+  EXPECT_EQ(attributes("6.18.44").cpu_slabs, 0u);
+  EXPECT_EQ(attributes("6.18.44").cpu_partial_slabs, 0u);
+}
+
 }  // namespace
 }  // namespace kmt
