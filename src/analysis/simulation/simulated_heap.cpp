@@ -10,7 +10,7 @@
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/simulation/slab_array_heap.hpp"
 #include "analysis/simulation/slob_heap.hpp"
-#include "analysis/simulation/slub_heap.hpp"
+#include "analysis/simulation/slub_cache.hpp"
 #include "trace/code/function_name.hpp"
 
 namespace kmt {
@@ -117,9 +117,8 @@ std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
     if (is_slab) {
       cache.own_heap = std::make_unique<SlabArrayHeap>(geometry, machine_);
     } else {
-      cache.account.cpu_list_bytes =
-          slub_reserves(geometry, machine_).most_cpu_slabs * machine_.cpus * geometry.slab_bytes;
-      cache.own_heap = std::make_unique<SlubHeap>(geometry, machine_);
+      cache.account.cpu_list_bytes = most_list_bytes(geometry, machine_);
+      cache.own_heap = make_slub_cache(geometry, machine_);
     }
   }
   cache.heap = cache.own_heap.get();

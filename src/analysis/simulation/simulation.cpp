@@ -125,6 +125,7 @@ Simulation::State::State(const TraceInfo& info, const SymbolNames& symbols, Cach
                          SimulationRequest request, const std::vector<ProfiledKind>& profile, KmallocModel model)
     : HeapReplay(info, symbols, caches, model.random_caches), info_(info), request_(std::move(request)), kinds_(1) {
   result_.kernel_known = version_of(info.machine.kernel).has_value();
+  result_.has_sheaves = has_sheaves(machine());
   result_.classes = std::move(model.classes);
   result_.least_class_from = std::move(model.least_class_from);
   result_.cgroup_caches = model.cgroup_caches;

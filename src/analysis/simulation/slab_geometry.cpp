@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -117,6 +118,27 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
     reserves.most_cpu_slabs = 2 + std::uint64_t{reserves.cpu_partial};
   }
   return reserves;
+}
+
+// The kernel raises the number until the sheaf fills an object of a kmalloc cache.
+std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine) {
+  const std::uint64_t least = object_bytes >= machine.page_bytes ? 4
+                              : object_bytes >= 1024             ? 12
+                              : object_bytes >= 256              ? 26
+                                                                 : 60;
+  const std::uint64_t header = 3 * std::uint64_t{machine.word_bytes} + 8;  // struct slab_sheaf without its objects
+  const std::vector<std::uint64_t> classes =
+      kmalloc_classes(std::max<std::uint64_t>(least_kmalloc_class(machine), 8), machine);
+  return (kmalloc_bytes(header + least * machine.word_bytes, classes, machine) - header) / machine.word_bytes;
+}
+
+std::uint64_t most_list_bytes(const SlabGeometry& geometry, const SlabMachine& machine) {
+  if (!has_sheaves(machine))
+    return slub_reserves(geometry, machine).most_cpu_slabs * machine.cpus * geometry.slab_bytes;
+  std::set<unsigned> nodes;
+  for (unsigned cpu = 0; cpu < machine.cpus; ++cpu) nodes.insert(machine.node_of(cpu));
+  const std::uint64_t sheaves = 2 * std::uint64_t{machine.cpus} + kMostFullSheaves * nodes.size();
+  return sheaves * sheaf_capacity(geometry.object_bytes, machine) * geometry.object_bytes;
 }
 
 std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachine& machine) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Computes how the kernel's allocators divide pages into objects. Sources: SLUB in mm/slub.c and mm/slab_common.c of
-// Linux 5.10, 6.1, 6.8 and 6.18; SLAB in mm/slab.c and SLOB in mm/slob.c of Linux 6.1. The rules of a version apply
-// from that version on.
+// Linux 5.10, 6.1, 6.8, 6.18 and 7.2; SLAB in mm/slab.c and SLOB in mm/slob.c of Linux 6.1. The rules of a version
+// apply from that version on.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,17 @@ struct SlubReserves {
   std::uint64_t most_cpu_slabs = 0;  // maximum number of slabs of a CPU, including the active slab
 };
 SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& machine);
+
+// True if the CPUs of the kernel keep free objects in sheaves instead of slabs. Linux 6.18 has sheaves only for two
+// caches.
+inline bool has_sheaves(const SlabMachine& machine) { return machine.version >= KernelVersion{7, 0}; }
+// Returns the number of objects in a full sheaf (calculate_sheaf_capacity() in mm/slub.c, Linux 7.2). A cache can
+// request more; the model ignores this.
+std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine);
+constexpr std::uint64_t kMostFullSheaves = 10;  // MAX_FULL_SHEAVES: maximum number of full sheaves that a node keeps
+
+// Returns the maximum bytes that one cache keeps for CPUs: their slabs, or the objects in all sheaves.
+std::uint64_t most_list_bytes(const SlabGeometry& geometry, const SlabMachine& machine);
 
 // Returns the sizes of the kmalloc caches in ascending order, from `least` bytes to two pages (create_kmalloc_caches(),
 // setup_kmalloc_cache_index_table()). The size 96 is missing if objects are aligned to 64 bytes. The size 192 is

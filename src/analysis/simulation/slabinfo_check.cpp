@@ -73,8 +73,8 @@ SlabinfoCheck::SlabinfoCheck(std::span<const SlabInfo> all_before, const SlabMac
     const SlabGeometry geometry{slab.object_bytes, slab.pages_per_slab * machine.page_bytes,
                                 static_cast<std::uint32_t>(slab.objects_per_slab), 0};
     if (!ids_.try_emplace(slab.name, static_cast<std::uint32_t>(caches_.size())).second) continue;
-    caches_.push_back({slab, SlubHeap(geometry, machine)});
-    caches_.back().heap.start_with(slab.slabs, most_free);
+    caches_.push_back({slab, make_slub_cache(geometry, machine)});
+    caches_.back().heap->start_with(slab.slabs, most_free);
   }
   cache_of_kind_.push_back(kNone);
 }
@@ -93,19 +93,19 @@ void SlabinfoCheck::began(std::uint32_t object, std::uint32_t kind, const Event&
   if (cache == kNone) return;
   *cache_of_page_.insert(event.address / machine_.page_bytes).first = cache;
   if (places_.size() <= object) places_.resize(object + std::size_t{1});
-  places_[object] = caches_[cache].heap.allocate(0, event.cpu, event.node);
+  places_[object] = caches_[cache].heap->allocate(0, event.cpu, event.node);
 }
 
 void SlabinfoCheck::ended(std::uint32_t object, std::uint32_t kind, const Event& event) {
   const std::uint32_t cache = cache_of_kind_[kind];
-  if (cache != kNone) caches_[cache].heap.release(places_[object], 0, event.cpu);
+  if (cache != kNone) caches_[cache].heap->release(places_[object], 0, event.cpu);
 }
 
 void SlabinfoCheck::freed_older(const Event& event, const std::string& cache) {
   if (const auto known = ids_.find(cache); known != ids_.end()) {
-    caches_[known->second].heap.release_older(event.address, event.cpu);
+    caches_[known->second].heap->release_older(event.address, event.cpu);
   } else if (const std::uint32_t* const seen = cache_of_page_.find(event.address / machine_.page_bytes)) {
-    caches_[*seen].heap.release_older(event.address, event.cpu);
+    caches_[*seen].heap->release_older(event.address, event.cpu);
   } else {
     ++unknown_frees_;
   }
@@ -130,7 +130,7 @@ SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> all_after) c
     compared.insert(slab.name);
     const Cache& cache = caches_[known->second];
     const SlabinfoCache line{slab.name, cache.before.slabs * cache.before.pages_per_slab,
-                             slab.slabs * slab.pages_per_slab, cache.heap.slabs() * slab.pages_per_slab};
+                             slab.slabs * slab.pages_per_slab, cache.heap->slabs() * slab.pages_per_slab};
     result.caches += line.pages_before + line.pages_after > 0 ? 1 : 0;
     result.pages_before += line.pages_before;
     result.pages_after += line.pages_after;

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/matching/object_stream.hpp"
-#include "analysis/simulation/slub_heap.hpp"
+#include "analysis/simulation/slub_cache.hpp"
 #include "results/simulation/simulation.hpp"
 #include "trace/state/kernel_memory.hpp"
 
@@ -34,7 +35,7 @@ class SlabinfoCheck {
   static constexpr std::uint32_t kNone = ~0u;
   struct Cache {
     SlabInfo before;
-    SlubHeap heap;
+    std::unique_ptr<SlubCache> heap;
   };
 
   const SlabMachine& machine_;

@@ -1,58 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "analysis/simulation/slub_heap.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace kmt {
-
-SlubHeap::SlubHeap(const SlabGeometry& geometry, const SlabMachine& machine)
-    : geometry_(geometry), reserves_(slub_reserves(geometry, machine)), machine_(machine) {}
-
-std::uint32_t SlubHeap::new_slab(unsigned node) {
-  std::uint32_t slab = static_cast<std::uint32_t>(slabs_.size());
-  if (unused_.empty()) {
-    slabs_.emplace_back();
-  } else {
-    slab = unused_.back();
-    unused_.pop_back();
-    slabs_[slab] = {};
-  }
-  slabs_[slab].node = static_cast<std::uint16_t>(node);
-  ++slabs_held_;
-  return slab;
-}
-
-// discard_slab()
-void SlubHeap::give_back(std::uint32_t slab) {
-  slabs_[slab].place = Place::given_back;
-  unused_.push_back(slab);
-  --slabs_held_;
-}
-
-void SlubHeap::put_on_node(std::uint32_t slab, bool at_end) {
-  Node& node = node_of(slabs_[slab].node);
-  Slab& entry = slabs_[slab];
-  entry.place = Place::node_list;
-  entry.previous = at_end ? node.last : kNone;
-  entry.next = at_end ? kNone : node.first;
-  (entry.previous == kNone ? node.first : slabs_[entry.previous].next) = slab;
-  (entry.next == kNone ? node.last : slabs_[entry.next].previous) = slab;
-  ++node.slabs;
-}
-
-void SlubHeap::take_off_node(std::uint32_t slab) {
-  const Slab& entry = slabs_[slab];
-  Node& node = node_of(entry.node);
-  (entry.previous == kNone ? node.first : slabs_[entry.previous].next) = entry.next;
-  (entry.next == kNone ? node.last : slabs_[entry.next].previous) = entry.previous;
-  --node.slabs;
-}
 
 // __unfreeze_partials()
 void SlubHeap::drain(Cpu& cpu) {
   for (std::uint32_t slab = cpu.partial; slab != kNone;) {
     const std::uint32_t next = slabs_[slab].next;
-    if (slabs_[slab].used == 0 && node_of(slabs_[slab].node).slabs >= reserves_.min_partial)
+    if (is_superfluous(slab))
       give_back(slab);
     else
       put_on_node(slab, true);
@@ -111,7 +68,7 @@ void SlubHeap::leave_active(Cpu& cpu) {
   const std::uint32_t slab = std::exchange(cpu.active, kNone);
   if (free_objects(slab) == 0)
     slabs_[slab].place = Place::full;
-  else if (slabs_[slab].used == 0 && node_of(slabs_[slab].node).slabs >= reserves_.min_partial)
+  else if (is_superfluous(slab))
     give_back(slab);
   else
     put_on_node(slab, false);
@@ -144,56 +101,23 @@ void SlubHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   --entry.used;
   if (entry.place == Place::full) {
     put_on_cpu(slab, cpu_of(number), true);
-  } else if (entry.place == Place::node_list && entry.used == 0 && node_of(entry.node).slabs >= reserves_.min_partial) {
+  } else if (entry.place == Place::node_list && is_superfluous(slab)) {
     take_off_node(slab);
     give_back(slab);
   }
 }
 
-// Adds a slab that existed before the trace. The node of this slab is unknown, so the slabs are distributed over all
-// nodes in turn.
-std::uint32_t SlubHeap::started_slab(std::uint32_t used) {
-  const std::uint32_t slab = new_slab(machine_.node_of(static_cast<unsigned>(slabs_.size() % machine_.cpus)));
-  --slabs_held_;  // start_with() has already counted this slab
-  slabs_[slab].used = slabs_[slab].older = used;
-  return slab;
-}
-
-void SlubHeap::start_with(std::uint64_t slabs, std::uint64_t free_objects) {
-  const std::uint32_t half = std::max(geometry_.objects / 2, 1u);
-  slabs_held_ = unnamed_ = slabs;
-  for (; free_objects > 0 && unnamed_ > 0; --unnamed_) {
-    const auto free = static_cast<std::uint32_t>(std::min<std::uint64_t>(half, free_objects));
-    free_objects -= free;
-    put_on_node(started_slab(geometry_.objects - free), true);
-  }
-  for (unsigned cpu = 0; cpu < machine_.cpus && geometry_.objects > 1 && unnamed_ > 0; ++cpu, --unnamed_) {
-    const std::uint32_t slab = started_slab(geometry_.objects - half);
-    slabs_[slab].place = Place::active;
-    cpu_of(cpu).active = slab;
-  }
-}
-
-void SlubHeap::release_older(std::uint64_t address, unsigned cpu) {
-  const auto [slab, is_new] = started_by_address_.insert(address / geometry_.slab_bytes);
-  if (is_new) {
-    if (unnamed_ == 0) {
-      started_by_address_.erase(address / geometry_.slab_bytes);
-      return;
-    }
-    --unnamed_;
-    *slab = started_slab(geometry_.objects);
-  }
-  const std::uint32_t at = *slab;
-  if (slabs_[at].older == 0) return;
-  if (--slabs_[at].older == 0) started_by_address_.erase(address / geometry_.slab_bytes);
-  release(at, 0, cpu);
+// Assumes an active slab that is half free, although slabinfo counts all its objects as used.
+void SlubHeap::start_cpu(unsigned cpu) {
+  if (geometry_.objects <= 1) return;
+  const std::uint32_t slab = take_started_slab(geometry_.objects - geometry_.objects / 2);
+  slabs_[slab].place = Place::active;
+  cpu_of(cpu).active = slab;
 }
 
 std::uint64_t SlubHeap::partial_slabs() const {
-  std::uint64_t slabs = 0;
+  std::uint64_t slabs = SlubCache::partial_slabs();
   for (const auto& [number, cpu] : cpus_) slabs += cpu.slabs;
-  for (const auto& [number, node] : nodes_) slabs += node.slabs;
   return slabs;
 }
 

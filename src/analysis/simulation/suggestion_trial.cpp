@@ -47,8 +47,7 @@ std::vector<CacheSuggestion> SuggestionTrial::finish() {
     const SlabGeometry geometry = slub_geometry(candidate.object_bytes, machine);
     std::uint64_t caches = candidate.function.empty() ? candidate.from.size() : 1;
     if (replay_.has_random_caches() && candidate.function.empty()) caches *= kRandomCaches;
-    candidate.uncertain_bytes =
-        caches * machine.cpus * slub_reserves(geometry, machine).most_cpu_slabs * geometry.slab_bytes;
+    candidate.uncertain_bytes = caches * most_list_bytes(geometry, machine);
   }
   return std::move(candidates_);
 }

@@ -148,6 +148,7 @@ struct SimulationResult {
   std::vector<std::uint64_t> classes;
   std::string least_class_from;  // source of the smallest class: "the architecture", "slabinfo", "the trace"
   bool kernel_known = true;      // false: the kernel's version is unknown, and Linux 6.1 is assumed
+  bool has_sheaves = false;      // true: the model of Linux 7.0 and later; false: the model of Linux 5.10 to 6.18
   bool cgroup_caches = false;
   bool random_caches = false;
   bool caches_assumed = false;  // true: cgroup_caches and random_caches are assumptions, because there is no slabinfo

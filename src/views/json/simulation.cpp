@@ -113,6 +113,7 @@ Json to_json(const SlabinfoComparison& slabinfo) {
 Json model_to_json(const SimulationResult& result) {
   Json json = Json::object();
   json["kernel_known"] = result.kernel_known;
+  json["has_sheaves"] = result.has_sheaves;
   json["classes"] = result.classes;
   json["least_class_from"] = result.least_class_from;
   json["cgroup_caches"] = result.cgroup_caches;

@@ -91,9 +91,11 @@ std::string model_lines(const SimulationResult& result, const TextStyle& style) 
   for (const std::uint64_t bytes : result.classes) classes += (classes.empty() ? "" : ", ") + plain_size(bytes);
   std::string out = "\n" + heading("The model", style);
   out += labelled("SLUB",
-                  fmt::format("{}, {}",
-                              result.kernel_known ? "as in Linux " + ascii(result.trace.kernel)
-                                                  : "as in Linux 6.1, since the trace does not name its kernel",
+                  fmt::format("{}, for {}, {}",
+                              result.has_sheaves ? "model of Linux 7.0 to 7.2 (CPUs keep objects in sheaves)"
+                                                 : "model of Linux 5.10 to 6.18 (CPUs keep slabs)",
+                              result.kernel_known ? "Linux " + ascii(result.trace.kernel)
+                                                  : "Linux 6.1, since the trace does not name its kernel",
                               say_number_of(result.trace.cpus, "CPU", style)),
                   style);
   out += labelled("kmalloc", fmt::format("{} (smallest class from {})", classes, result.least_class_from), style);
