@@ -67,6 +67,32 @@ void forget_cut_blocks(KernelMemory& memory) {
       {"buddyinfo", "its lines are cut before the last order, so it is not used", "copy /proc/buddyinfo as a whole"});
 }
 
+// Forgets the free blocks of all zones if buddyinfo lacks zones that have pages.
+void forget_blocks_of_some_zones(KernelMemory& memory) {
+  const auto has_pages = [](const MemoryZone& zone) { return number_or_0(zone.values, "free") != 0; };
+  const auto lacks_blocks = [&](const MemoryZone& zone) { return has_pages(zone) && zone.free.empty(); };
+  const auto has_blocks = [](const MemoryZone& zone) { return !zone.free.empty(); };
+  if (std::ranges::none_of(memory.zones, has_blocks) || std::ranges::none_of(memory.zones, lacks_blocks)) return;
+  for (MemoryZone& zone : memory.zones) zone.free.clear();
+  memory.missing.push_back(
+      {"buddyinfo", "it lacks zones that zoneinfo has, so it is not used", "copy /proc/buddyinfo as a whole"});
+}
+
+// Finds zones in buddyinfo that zoneinfo lacks, and zones whose lines are cut off.
+void find_cut_zoneinfo(KernelMemory& memory) {
+  const auto has_lists = [](const MemoryZone& zone) { return zone.cpu_list_pages.has_value(); };
+  const bool has_any_lists = std::ranges::any_of(memory.zones, has_lists);
+  const bool has_any_values = std::ranges::any_of(memory.zones, [](const auto& zone) { return !zone.values.empty(); });
+  const auto is_cut = [&](const MemoryZone& zone) {
+    const bool is_empty = zone.values.empty() && (has_any_values || zone.free.empty());
+    return is_empty || (has_any_lists && !has_lists(zone) && number_or_0(zone.values, "managed") != 0);
+  };
+  const auto cut = std::ranges::find_if(memory.zones, is_cut);
+  if (cut == memory.zones.end() || lacks(memory, "zoneinfo")) return;
+  memory.missing.push_back({"zoneinfo", fmt::format("it lacks lines about zone {} of node {}", cut->name, cut->node),
+                            "copy /proc/zoneinfo as a whole"});
+}
+
 // mm/page_alloc.c adds each page that it gives to a zone both to managed_pages of the zone and to the total.
 void compare_zones_with_total(KernelMemory& memory) {
   const auto total = find_number(memory.meminfo, "MemTotal");
@@ -164,10 +190,8 @@ void drop_repeated_caches(KernelMemory& memory) {
   std::vector<SlabInfo> different;
   for (const SlabInfo& slab : memory.slabs) {
     const bool is_new = known.emplace(slab.name, slab.active_objects, slab.objects, slab.object_bytes).second;
-    if (is_new || slab.objects == 0)
-      different.push_back(slab);
-    else
-      example = slab.name;
+    if (is_new) different.push_back(slab);
+    if (!is_new && slab.objects != 0) example = slab.name;
   }
   if (example.empty()) return;
   memory.missing.push_back(
@@ -177,8 +201,14 @@ void drop_repeated_caches(KernelMemory& memory) {
 }
 
 void compare_copies(KernelMemory& memory) {
+  if (!find_number(memory.meminfo, "HugePages_Total") && !find_number(memory.meminfo, "Hugetlb"))
+    memory.missing.push_back({"hugetlb",
+                              "meminfo has no lines about huge pages: the kernel has none, or the copy lacks the lines",
+                              "copy /proc/meminfo as a whole"});
   compare_zones_with_total(memory);
   forget_cut_blocks(memory);
+  forget_blocks_of_some_zones(memory);
+  find_cut_zoneinfo(memory);
   compare_slabinfo_with_total(memory);
   compare_vmallocinfo_with_total(memory);
 }

@@ -239,7 +239,10 @@ class Finder {
     const auto rank = [](const LogReports& log) {
       return std::tuple(log.usable.size(), log.unusable.size(), log.of_cgroups.size(), log.mixed);
     };
-    if (rank(found) <= rank(log_reports_)) return;
+    if (rank(found) < rank(log_reports_) || rank(found) == rank(LogReports())) return;
+    if (!log_.empty() && !log_reports_.usable.empty() && !found.usable.empty() &&
+        !is_same_report(log_reports_.usable.back(), found.usable.back()))
+      other_logs_ += (other_logs_.empty() ? "" : ", ") + log_;
     log_reports_ = std::move(found);
     log_ = path;
   }

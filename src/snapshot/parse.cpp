@@ -154,7 +154,7 @@ KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) 
   }
   if (page_size == 0 && text_of(sample, "oom").empty()) compare_copies(memory);
   for (const auto& [name, text] : sample.texts)
-    if (name != "missing") memory.has.push_back(name);
+    if (name != "missing" && (name != "slabinfo" || !memory.slabs.empty())) memory.has.push_back(name);
   return memory;
 }
 

@@ -2,6 +2,8 @@
 // Parses files with names and numbers: meminfo, vmstat, sockstat, percpu_stats.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -31,6 +33,28 @@ bool are_bytes(const NamedAmounts& numbers) {
   };
   const auto is_multiple = [&](const NamedAmount& one) { return !is_amount(one) || one.value % kKb == 0; };
   return std::ranges::count_if(numbers, is_amount) >= kEnough && std::ranges::all_of(numbers, is_multiple);
+}
+
+// True if lines such as "Slab:" have no number, because their ends were cut. The numbers of others then lack digits.
+bool are_cut(std::string_view text) {
+  constexpr int kMany = 3;
+  int without_number = 0;
+  each_line(text, [&](std::string_view line) {
+    line = trim(line);
+    if (line.ends_with(':') && line.find(' ') == line.npos) ++without_number;
+  });
+  return without_number >= kMany;
+}
+
+// Moves lines without unit to the unknown ones if the line of MemTotal has a unit. Users may have cut or changed them.
+void drop_lines_without_unit(KernelMemory& memory) {
+  const auto total = std::ranges::find(memory.meminfo, "MemTotal", &NamedAmount::name);
+  if (total == memory.meminfo.end() || !total->in_bytes) return;
+  std::erase_if(memory.meminfo, [&](const NamedAmount& one) {
+    const bool has_unit = one.in_bytes || one.name.starts_with("HugePages_");
+    if (!has_unit) keep_unknown("meminfo", fmt::format("{}: {}", one.name, one.value), memory);
+    return !has_unit;
+  });
 }
 
 // Adds the unit kB if a program such as awk has removed it. In an unchanged meminfo, only the numbers of huge pages
@@ -64,7 +88,12 @@ void parse_meminfo(std::string_view text, KernelMemory& memory) {
     memory.missing.push_back({"meminfo", "its last line is cut off", "copy /proc/meminfo as a whole"});
     text = text.substr(0, text.rfind('\n') + 1);  // if nothing is found, npos + 1 is 0
   }
+  if (are_cut(text)) {
+    memory.missing.push_back({"meminfo", "the ends of its lines are cut off", "copy /proc/meminfo as a whole"});
+    return;
+  }
   parse_numbers(text, "meminfo", memory.meminfo, memory);
+  drop_lines_without_unit(memory);
   add_lost_unit(memory.meminfo);
 }
 

@@ -62,6 +62,14 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
   return numbers;
 }
 
+// mm/vmstat.c counts at most 100000 blocks of a list, because it holds a lock meanwhile.
+void note_limit(std::string_view file, std::string_view text, KernelMemory& memory) {
+  if (text.find('>') != text.npos)
+    memory.missing.push_back({std::string(file), "the kernel stops counting at 100000 blocks of a list: the file has "
+                                                 "\">100000\", and there may be more",
+                              ""});
+}
+
 }  // namespace
 
 // Parses zoneinfo. The values of a zone are lines "NAME NUMBER" after the line with the zone's name. In per-CPU lists,
@@ -116,6 +124,7 @@ void parse_pagetypeinfo(std::string_view text, KernelMemory& memory) {
     if (!name || type.empty() || !free) return keep_unknown("pagetypeinfo", line, memory);
     memory.free_by_type.push_back({name->node, std::string(name->zone), std::string(type), std::move(*free)});
   });
+  note_limit("pagetypeinfo", text, memory);
 }
 
 }  // namespace kmt

@@ -35,7 +35,8 @@ void add_user(Sheet& sheet, const NamedAmounts& values) {
   sheet.part("page-cache", "files' and devices' page cache",
              cache ? Amount(*cache - std::min(*cache, others)) : std::nullopt,
              is_version_2 ? "oom: file - shmem - swapcached" : "oom: cache - shmem");
-  sheet.part("shmem", "shared memory and tmpfs", counted("shmem").value_or(0), "oom: shmem");
+  // old kernels do not count shared memory
+  sheet.part("shmem", "shared memory and tmpfs", cache ? counted("shmem").value_or(0) : counted("shmem"), "oom: shmem");
   sheet.remark("huge", "(in huge pages)",
                is_version_2 ? counted("anon_thp").value_or(0) : counted("rss_huge").value_or(0),
                is_version_2 ? "oom: anon_thp" : "oom: rss_huge");
@@ -60,12 +61,13 @@ void add_kernel(Sheet& sheet, const KernelParts& parts, const NamedAmounts& valu
   if (parts.tables || !kernel) {
     sheet.group("page-tables", "page tables", "");
     sheet.part("processes", "of processes", parts.tables, "oom: pagetables");
-    sheet.part("secondary", "of KVM and IOMMUs", parts.secondary_tables.value_or(0), "oom: sec_pagetables");
+    sheet.part("secondary", "of KVM and IOMMUs",
+               parts.tables ? parts.secondary_tables.value_or(0) : parts.secondary_tables, "oom: sec_pagetables");
   }
   add("percpu", "percpu", parts.percpu, "oom: percpu");
   sheet.group("others", "other counted memory", "");
   if (counted("sock") || !kernel) sheet.part("sockets", "buffers of sockets", counted("sock"), "oom: sock");
-  sheet.part("zswap", "compressed swap", parts.zswap.value_or(0), "oom: zswap");
+  sheet.part("zswap", "compressed swap", values.empty() ? parts.zswap : parts.zswap.value_or(0), "oom: zswap");
   if (kernel)
     sheet.part("kernel", "other kernel memory", *kernel - std::min(*kernel, parts.sum()),
                counted("kernel") ? "oom: kernel - the kernel's lines above" : "oom: kmem - the kernel's lines above");

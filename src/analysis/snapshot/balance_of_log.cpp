@@ -136,7 +136,8 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.unknown_line("percpu", "percpu", kNotInLog);
   Amount reclaimable = find_number(memory.vmstat, "nr_kernel_misc_reclaimable");
   if (reclaimable) *reclaimable *= memory.page_size;
-  if (!reclaimable && !secondary) reclaimable = 0;
+  // older kernels print no such counter between these two
+  if (!reclaimable && !secondary && counted("PageTables") && counted("MemFree")) reclaimable = 0;
   sheet.group("others", "other counted kernel memory", "");
   sheet.part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");
   if (const Amount gpu = sum_of({counted("GPUActive"), counted("GPUReclaim")}))

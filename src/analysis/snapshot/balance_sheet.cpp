@@ -45,9 +45,20 @@ void add_user(Sheet& sheet) {
                "meminfo: AnonHugePages + ShmemHugePages + FileHugePages");
 }
 
-ByteCount hugetlb_bytes(const Sheet& sheet, const KernelMemory& memory) {
-  if (const auto all = find_number(memory.meminfo, "Hugetlb")) return *all;
-  return sheet.meminfo("HugePages_Total") * sheet.meminfo("Hugepagesize");
+// Adds the line of huge pages. A copy of meminfo may lack their number or their size.
+void add_hugetlb(Sheet& sheet, const KernelMemory& memory) {
+  const auto all = find_number(memory.meminfo, "Hugetlb");
+  const ByteCount pages = sheet.meminfo("HugePages_Total");
+  const ByteCount size = sheet.meminfo("Hugepagesize");
+  const bool lacks_lines = std::ranges::find(memory.missing, "hugetlb", &MissingSource::name) != memory.missing.end();
+  if (all)
+    sheet.line("hugetlb", "hugetlb", *all, "meminfo: Hugetlb");
+  else if (lacks_lines || (pages != 0 && size == 0))
+    sheet.unknown_line("hugetlb", "hugetlb", "meminfo lacks HugePages_Total or Hugepagesize");
+  else
+    sheet.line("hugetlb", "hugetlb", pages * size,
+               counts_all_huge_pages(memory) ? "meminfo: Hugetlb"
+                                             : "meminfo: HugePages_Total * Hugepagesize, without other sizes");
 }
 
 // True for the allocator SLAB (until Linux 6.7). SLAB has caches for all sizes of kmalloc. SLUB passes sizes above two
@@ -97,6 +108,7 @@ void add_slab(Sheet& sheet, const KernelMemory& memory, const std::vector<SlabCa
 enum class VmallocMeaning : std::uint8_t {
   memory,         // pages that vmalloc has allocated (since Linux 5.3)
   address_space,  // sizes of all areas, including those that map devices (before Linux 4.4)
+  unknown,        // the copy of meminfo ends with this line
   nothing,        // always 0 (Linux 4.4 to 5.2)
 };
 
@@ -111,6 +123,7 @@ bool is_before_4_4(std::string_view release) {
 // change the meaning in older versions. VmallocChunk has been 0 since Linux 4.4.
 VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, ByteCount total) {
   const ByteCount used = sheet.meminfo("VmallocUsed");
+  if (!memory.meminfo.empty() && memory.meminfo.back().name == "VmallocUsed") return VmallocMeaning::unknown;
   if (sheet.meminfo("VmallocChunk") != 0 || used > total || is_before_4_4(memory.release))
     return VmallocMeaning::address_space;
   return used == 0 ? VmallocMeaning::nothing : VmallocMeaning::memory;
@@ -157,6 +170,8 @@ void add_vmalloc(Sheet& sheet, const KernelMemory& memory, ByteCount total) {
     add_vmalloc_callers(sheet, memory, meaning, without_stacks);
   else if (meaning == VmallocMeaning::address_space)
     sheet.unknown_line("vmalloc", "vmalloc", "vmallocinfo is missing; VmallocUsed is address space");
+  else if (meaning == VmallocMeaning::unknown)
+    sheet.unknown_line("vmalloc", "vmalloc", "meminfo is cut after VmallocUsed, which may be address space");
   else if (meaning == VmallocMeaning::nothing)
     sheet.unknown_line("vmalloc", "vmalloc", "vmallocinfo is missing; VmallocUsed is always 0 here");
   else
@@ -214,9 +229,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   Sheet sheet(memory);
   add_free(sheet, memory);
   add_user(sheet);
-  sheet.line("hugetlb", "hugetlb", hugetlb_bytes(sheet, memory),
-             counts_all_huge_pages(memory) ? "meminfo: Hugetlb"
-                                           : "meminfo: HugePages_Total * Hugepagesize, without other sizes");
+  add_hugetlb(sheet, memory);
   add_slab(sheet, memory, caches);
   add_vmalloc(sheet, memory, total);
   sheet.group("page-tables", "page tables", "");

@@ -21,6 +21,7 @@ namespace kmt {
 namespace {
 
 constexpr std::string_view kNonBreaking = "\xc2\xa0";
+constexpr std::string_view kWrapMark = "\xe2\x86\xaa";  // an arrow that books print before the rest of a wrapped line
 constexpr std::string_view kNonBreakingEntity = "&nbsp;";
 
 // Returns the length of a line break of HTML, such as "<br>" or "<br />". 0 if the text starts with something else.
@@ -50,6 +51,8 @@ void clean(std::string_view line, std::string& out) {
     } else if (left.starts_with(kNonBreaking)) {
       out += ' ';
       ++i;
+    } else if (left.starts_with(kWrapMark)) {
+      i += kWrapMark.size() - 1;
     } else if (left.starts_with(kNonBreakingEntity)) {
       out += ' ';
       i += kNonBreakingEntity.size() - 1;
@@ -228,7 +231,7 @@ std::size_t width_of_page(std::string_view log) {
 
 // True if the line has characters that clean() changes.
 bool is_unclean(std::string_view line) {
-  return line.find_first_of(std::string_view("\r\t\x1b#\\\xc2&\0", 8)) != line.npos || line.find("<br") != line.npos ||
+  return line.find_first_of(std::string_view("\r\t\x1b#\\\xc2\xe2&\0", 9)) != line.npos || line.find("<br") != line.npos ||
          line.find("<BR") != line.npos;
 }
 

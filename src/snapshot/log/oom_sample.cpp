@@ -187,7 +187,10 @@ std::string meminfo_of(const OomReport& report) {
   const auto add_pages = [&](std::string_view name, Number pages) { add(name, kb(report, pages)); };
   const auto total = [&](std::string_view name) { return counted_pages(report, name); };
   const Number reclaimable = total("slab_reclaimable");
-  const Number slab = sum_if_known(reclaimable, total("slab_unreclaimable"));
+  Number slab = sum_if_known(reclaimable, total("slab_unreclaimable"));
+  // the allocator SLOB (until Linux 6.3) has only this line, in the reports of Arm before Linux 3.13
+  if (slab.value_or(0) == 0)
+    if (const Number pages = find_line(report, "slab pages")) slab = pages;
   Number swap_cached = find_line(report, "pages in swap cache");
   if (!swap_cached) swap_cached = find_line(report, "pages swap cached");
   if (!swap_cached && is_without_swap(report)) swap_cached = 0;

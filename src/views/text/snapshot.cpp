@@ -217,6 +217,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   std::uint64_t all_free = 0;
   std::uint64_t all_on_cpus = 0;
   bool knows_managed = true;
+  bool knows_all_free = true;
   bool knows_cpu_lists = true;
   for (const MemoryZone& zone : memory.zones) {
     std::uint64_t in_blocks = 0;
@@ -234,6 +235,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
     all_managed += managed.value_or(0);
     knows_managed = knows_managed && managed;
     all_free += free;
+    knows_all_free = knows_all_free && knows_free;
     all_on_cpus += zone.cpu_list_pages.value_or(0);
     knows_cpu_lists = knows_cpu_lists && zone.cpu_list_pages.has_value();
     table.rows.push_back({{fmt::format("node {} {}", zone.node, ascii(zone.name)), managed ? in_bytes(*managed) : "-",
@@ -241,27 +243,31 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
                            zone.cpu_list_pages ? in_bytes(*zone.cpu_list_pages) : "-", largest_block}});
   }
   if (table.rows.empty()) return {};
-  table.rows.push_back({{"total", knows_managed ? in_bytes(all_managed) : "-", in_bytes(all_free),
+  table.rows.push_back({{"total", knows_managed ? in_bytes(all_managed) : "-", knows_all_free ? in_bytes(all_free) : "-",
                          knows_cpu_lists ? in_bytes(all_on_cpus) : "-", ""}});
   table.rows.back().aside = true;
+  const std::string zones = "\n" + heading("Zones", style) + to_text(table, style);
+  if (!knows_all_free) return zones;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
   // Some kernels in virtual machines count free memory that is not in any zone.
-  constexpr std::uint64_t kMuch = 64 << 20;
+  constexpr std::uint64_t kShare = 16;
+  constexpr std::uint64_t kLittle = 1 << 20;
   const auto counted = find_number(memory.meminfo, "MemFree");
   const std::uint64_t in_meminfo = counted.value_or(0) + all_on_cpus * memory.page_size;
+  const std::uint64_t change = in_meminfo / kShare + kLittle;  // other CPUs change the numbers meanwhile
   if (!counted)
     remark += ".";
-  else if (in_meminfo > in_zones + kMuch)
+  else if (in_meminfo > in_zones + change)
     remark += fmt::format("; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo",
                           say_bytes(in_meminfo - in_zones, style),
-                          memory.oom ? "in zones that are not shown" : "outside of these zones");
-  else if (in_zones > in_meminfo + kMuch)
+                          memory.oom ? "in zones that are not shown" : "outside of these zones, or the files are of different times");
+  else if (in_zones > in_meminfo + change)
     remark += fmt::format("; {} counts {} less: the numbers contradict each other.",
                           memory.oom ? "the report" : "meminfo", say_bytes(in_zones - in_meminfo, style));
   else
     remark += ". This is \"free\" above, except for changes while the files were read.";
-  return "\n" + heading("Zones", style) + to_text(table, style) + hanging("  ", remark, style);
+  return zones + hanging("  ", remark, style);
 }
 
 // Shows which task needed memory, which task was killed, and which tasks were the largest.
