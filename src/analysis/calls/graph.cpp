@@ -298,7 +298,9 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
   std::optional<std::uint64_t> duration;
   if (end != nullptr) duration = measured_duration(*end);
-  if (end != nullptr && !duration && info.clock.in_ns) duration = time_between(call.began_ns, end->time_ns);
+  // Text may have the start and end of a call in one line with one time.
+  const bool has_times = end != nullptr && info.clock.in_ns && end->time_ns != call.began_ns;
+  if (!duration && has_times) duration = time_between(call.began_ns, end->time_ns);
   if (parent != nullptr) parent->inner_ns += duration.value_or(call.inner_ns);
   if (parent != nullptr && !call.on_top)
     for (std::size_t i = 0; i < kAllocators; ++i) parent->inside[i] += call.inside[i];

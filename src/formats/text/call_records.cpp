@@ -22,10 +22,13 @@ void start_record(const CallLine& call, unsigned id, std::uint64_t function, con
 
 }  // namespace
 
+unsigned CallRecordFormat::form_of(const CallLine& call) {
+  return (printed_number(call.return_value) ? kResult : 0) | (call.duration_ns ? kDuration : 0);
+}
+
 void CallRecordFormat::learn(const CallLine& call) {
   any_ = true;
-  has_durations_ = has_durations_ || call.duration_ns.has_value();
-  has_results_ = has_results_ || printed_number(call.return_value).has_value();
+  if (call.part != CallPart::entry) exits_[form_of(call)].is_used = true;
   has_arguments_ = has_arguments_ || !call.arguments.empty();
   types_.learn(call);
 }
@@ -43,14 +46,13 @@ void CallRecordFormat::describe(unsigned first_id, KernelDescription& kernel) {
                 fmt::format("\tfield:unsigned long args[];\toffset:{};\tsize:0;\tsigned:0;\n", entry_offsets_.back()));
   }
   kernel.formats.push_back({"ftrace", text});
-  std::vector<TextField> exit = {{"func"}, {"depth", 4}};
-  if (has_durations_) exit.insert(exit.end(), {{"calltime"}, {"rettime"}});
-  exit_offsets_ = offsets_of(exit);
-  kernel.formats.push_back({"ftrace", format_text("funcgraph_exit", exit_id_, exit, {})});
-  if (has_results_) {
-    exit.push_back({"retval"});
-    result_offsets_ = offsets_of(exit);
-    kernel.formats.push_back({"ftrace", format_text("funcgraph_exit", exit_id_ + 1, exit, {})});
+  for (unsigned form = 0; form < exits_.size(); ++form) {
+    std::vector<TextField> exit = {{"func"}, {"depth", 4}};
+    if ((form & kDuration) != 0) exit.insert(exit.end(), {{"calltime"}, {"rettime"}});
+    if ((form & kResult) != 0) exit.push_back({"retval"});
+    exits_[form].offsets = offsets_of(exit);
+    if (exits_[form].is_used)
+      kernel.formats.push_back({"ftrace", format_text("funcgraph_exit", exit_id_ + form, exit, {})});
   }
   if (!types_.empty()) kernel.call_types.btf = types_.btf(long_bytes_);
 }
@@ -68,22 +70,20 @@ void CallRecordFormat::encode_entry(const CallLine& call, std::uint64_t function
   }
 }
 
-// Encodes the exit of a call. The record has the field `retval` only if the result was printed. Only the difference of
-// `calltime` and `rettime` counts, which is the duration. The record's time is the end of the call.
+// Encodes the exit of a call. Only the difference of `calltime` and `rettime` counts, which is the duration. The
+// record's time is the end of the call.
 void CallRecordFormat::encode_exit(const CallLine& call, std::uint64_t function,
                                    std::vector<std::uint8_t>& record) const {
-  const auto result = printed_number(call.return_value);
-  const bool has_result = result.has_value();
-  const std::vector<unsigned>& offsets = has_result ? result_offsets_ : exit_offsets_;
-  start_record(call, has_result ? exit_id_ + 1 : exit_id_, function, offsets, record);
+  const unsigned form = form_of(call);
+  const std::vector<unsigned>& offsets = exits_[form].offsets;
+  start_record(call, exit_id_ + form, function, offsets, record);
   std::size_t field = 2;
-  if (has_durations_) {
-    const std::uint64_t duration = call.duration_ns.value_or(0);
-    const std::uint64_t began = call.line.time >= duration ? call.line.time - duration : 0;
+  if (call.duration_ns) {
+    const std::uint64_t began = call.line.time >= *call.duration_ns ? call.line.time - *call.duration_ns : 0;
     store(record.data() + offsets[field++], began, kHostOrder);
-    store(record.data() + offsets[field++], began + duration, kHostOrder);
+    store(record.data() + offsets[field++], began + *call.duration_ns, kHostOrder);
   }
-  if (result) store(record.data() + offsets[field], *result, kHostOrder);
+  if ((form & kResult) != 0) store(record.data() + offsets[field], *printed_number(call.return_value), kHostOrder);
 }
 
 }  // namespace kmt::text

@@ -2,6 +2,7 @@
 // Converts lines of the function_graph tracer to records of the events funcgraph_entry and funcgraph_exit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,12 +25,19 @@ class CallRecordFormat {
 
  private:
   bool any_ = false;
-  bool has_durations_ = false;
-  bool has_results_ = false;
   bool has_arguments_ = false;
-  unsigned entry_id_ = 0, exit_id_ = 0;
+  // An exit has the fields of a duration and of a result only if the line has these values.
+  static constexpr unsigned kResult = 1, kDuration = 2;
+  struct Exit {
+    bool is_used = false;
+    std::vector<unsigned> offsets;
+  };
+  static unsigned form_of(const CallLine& call);
+
+  unsigned entry_id_ = 0, exit_id_ = 0;  // the ID of an exit is `exit_id_` and its form
+  std::array<Exit, 4> exits_;            // by form
   unsigned long_bytes_ = 8;
-  std::vector<unsigned> entry_offsets_, exit_offsets_, result_offsets_;
+  std::vector<unsigned> entry_offsets_;
   PrintedTypes types_;
 };
 

@@ -264,6 +264,16 @@ TEST(TextCalls, ACallWithoutAPrintedResultHasNone) {
   EXPECT_EQ(found.calls[3].event.duration_ns, found.calls[1].event.duration_ns);
 }
 
+TEST(TextCalls, ABlankDurationIsUnknown) {
+  const ReadCalls found =
+      read(" 2)   0.1 us    |  g();\n 2)               |  h();\n 2)               |  k(); /* = 0x1 */\n");
+  ASSERT_EQ(shape_of(found), "g{0 g}0 h{0 h}0 k{0 k}0");
+  EXPECT_TRUE(found.calls[1].event.has(CallFlags::kDuration));
+  EXPECT_FALSE(found.calls[3].event.has(CallFlags::kDuration));
+  EXPECT_FALSE(found.calls[5].event.has(CallFlags::kDuration));
+  EXPECT_TRUE(found.calls[5].event.has(CallFlags::kReturnValue));
+}
+
 TEST(TextCalls, EventsBetweenCallsAreRead) {
   const std::string text =
       std::string(kHeader) +
