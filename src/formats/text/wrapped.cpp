@@ -264,6 +264,32 @@ void append_script(std::string_view script, std::string& out) {
   if (!append_string(script, out)) append_trace(script, out);
 }
 
+// Returns the text in any strings of a JSON file, a line for each string. Returns false if it is not of a trace.
+bool append_all_strings(std::string_view json, std::string& out) {
+  constexpr std::string_view kFields[] = {"ptr=", "pfn=", "call_site="};
+  if (json.size() > kMostBytes) return false;
+  if (std::ranges::none_of(kFields, [json](std::string_view field) { return json.find(field) != json.npos; }))
+    return false;
+  std::string all;
+  for (std::size_t at = json.find('"'); at != json.npos; at = json.find('"', at + 1)) {
+    const std::size_t begin = at;
+    for (++at; at < json.size() && json[at] != '"'; ++at)
+      if (json[at] == '\\') ++at;
+    all += string_literal(json.substr(begin, at - begin + 1));
+    if (!all.ends_with('\n')) all += '\n';
+    if (at >= json.size()) break;
+  }
+  return append_trace(all, out);
+}
+
+// True if the file is a JSON array of strings or objects. A kernel log may also start with "[".
+bool is_json_array(std::string_view file) {
+  file.remove_prefix(std::min(file.find_first_not_of(" \t\r\n"), file.size()));
+  if (!file.starts_with('[')) return false;
+  const std::size_t first = file.find_first_not_of(" \t\r\n", 1);
+  return first != file.npos && (file[first] == '"' || file[first] == '{');
+}
+
 bool is_json_object(std::string_view file) {
   file.remove_prefix(file.starts_with("\xEF\xBB\xBF") ? 3 : 0);
   file.remove_prefix(std::min(file.find_first_not_of(" \t\r\n"), file.size()));
@@ -274,6 +300,40 @@ bool is_page(std::string_view file) {
   file.remove_prefix(file.starts_with("\xEF\xBB\xBF") ? 3 : 0);
   file.remove_prefix(std::min(file.find_first_not_of(" \t\r\n"), file.size()));
   return starts_with_word(file, "<!doctype html") || starts_with_word(file, "<html") || starts_with_word(file, "<!--");
+}
+
+// -- line ends and NUL bytes --------------------------------------------------------------------------------------
+
+constexpr std::size_t kBegin = 64 << 10;  // number of bytes to examine at the start of a file
+
+// Old Macintosh programs end lines with CR instead of LF.
+bool has_only_carriage_returns(std::string_view file) {
+  const std::string_view begin = file.substr(0, kBegin);
+  return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos && begin.find('\0') == begin.npos;
+}
+
+// Returns the text with a line end instead of each series of NUL bytes, which a crash or a full disk leaves in files.
+// Returns nothing if the file is no text of a trace.
+std::optional<UnwrappedText> without_zeros(std::string_view file) {
+  const std::string_view begin = file.substr(0, kBegin);
+  const auto mended = [](std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t zeros = std::min(text.find('\0', at), text.size());
+      out += text.substr(at, zeros - at);
+      at = std::min(text.find_first_not_of('\0', zeros), text.size());
+      if (at > zeros && !out.ends_with('\n')) out += '\n';
+    }
+    return out;
+  };
+  const bool may_be_text =
+      std::ranges::count(begin, '\0') * 2 < std::ssize(begin) && std::ranges::none_of(begin, [](unsigned char c) {
+        return c != 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\x1B';
+      });
+  if (!may_be_text || file.size() > kMostBytes || file.find('\0') == file.npos || !is_text(bytes_of(mended(begin))))
+    return std::nullopt;
+  return UnwrappedText{mended(file), fmt::format("the text has NUL bytes ({}), so parts of it may be missing",
+                                                 std::ranges::count(file, '\0'))};
 }
 
 UnwrappedText unwrap_page(std::string_view page) {
@@ -296,6 +356,15 @@ std::optional<UnwrappedText> unwrap(Bytes file) {
   const std::string_view text = as_text(file);
   if (is_page(text)) return unwrap_page(text);
   if (UnwrappedText out; is_json_object(text) && append_string(text, out.text)) return out;
+  if (UnwrappedText out; (is_json_object(text) || is_json_array(text)) && append_all_strings(text, out.text))
+    return out;
+  if (has_only_carriage_returns(text)) {
+    UnwrappedText out;
+    std::string lines(text);
+    std::ranges::replace(lines, '\r', '\n');
+    if (append_trace(lines, out.text)) return out;
+  }
+  if (auto mended = without_zeros(text)) return mended;
   if (is_quoted_printable(text)) return UnwrappedText{decode_quoted_printable(text), {}};
   if (UnwrappedText out; has_tags(text) && append_trace(without_tags(text), out.text)) return out;
   return unwrap_zlib(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Extracts the text of a trace from the files that Android's atrace and systrace and Chrome write: text that zlib has
-// compressed, web pages, and JSON. Also decodes mails in quoted-printable.
+// compressed, web pages, and JSON. Also decodes mails in quoted-printable, and replaces line ends without LF and NUL
+// bytes.
 #pragma once
 
 #include <optional>
@@ -12,10 +13,10 @@ namespace kmt::text {
 
 struct UnwrappedText {
   std::string text;
-  std::string damage;  // why the end of the text is missing; empty if the text is complete
+  std::string damage;  // why a part of the text is missing; empty if the text is complete
 };
 
-// Returns nothing if the file is neither compressed text of atrace, nor a web page, JSON or a mail. Throws Error if the
+// Returns nothing if the file needs no change, or is no text of a trace. Throws Error if the
 // file is a web page that contains no text of a trace.
 std::optional<UnwrappedText> unwrap(Bytes file);
 
