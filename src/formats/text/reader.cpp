@@ -269,6 +269,8 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   if (!file.damage.empty()) findings.add({Imperfection::truncated_file, file.damage});
   findings.merge(trace.findings());
   TraceDescription description = trace.description();
+  if (trace.missing_entries() > 0)
+    description.cpu_stats.push_back(fmt::format("dropped events: {}\n", trace.missing_entries()));
   note_task_names(names_in(trace), description.kernel.notes, findings);
   sink.describe(description);
   RecordsByCpu records(sink, kPageBytes);
