@@ -111,6 +111,9 @@ bool parse_begin(std::string_view text, CallLine& call) {
   const std::size_t close = text.rfind(')');
   if (open == text.npos || close == text.npos || close < open) return false;
   const std::string_view after = trim(text.substr(close + 1));
+  const std::string_view before = text.substr(0, close);
+  // If a line break is lost, another call follows.
+  if (before.find(");") != before.npos || before.find(") {") != before.npos) return false;
   if (after != ";" && after != "{") return false;
   call.part = after == ";" ? CallPart::leaf : CallPart::entry;
   call.function = trim(text.substr(0, open));
@@ -210,6 +213,25 @@ bool was_call(std::string_view text) {
   after = trim(after);
   return after.empty() || after.front() == '|' || is_digit(after.front()) ||
          (kDurationMarks.find(after.front()) != kDurationMarks.npos && after.find("==") == after.npos);
+}
+
+std::optional<std::size_t> start_of_second_call(std::string_view line) {
+  constexpr unsigned kMostMarks = 8;
+  std::size_t at = line.find_first_of(";{}/");
+  for (unsigned i = 0; i < kMostMarks && at != line.npos; ++i, at = line.find_first_of(";{}/", at + 1)) {
+    const std::string_view rest = trim(line.substr(at + 1));
+    if (rest.empty() || !is_digit(rest.front())) continue;
+    if (parse_call_line(line.substr(0, at + 1)) && parse_call_line(rest)) return at + 1;
+  }
+  return std::nullopt;
+}
+
+std::string_view without_prefix_word(std::string_view line) {
+  const std::string_view text = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  const std::string_view word = text.substr(0, text.find(' '));
+  const bool is_prefix =
+      word.ends_with(':') || word.ends_with(']') || word.find_first_not_of("0123456789") == word.npos;
+  return is_prefix ? text.substr(word.size()) : std::string_view();
 }
 
 namespace {

@@ -38,6 +38,11 @@ std::optional<CallLine> parse_bare_call_line(std::string_view text);
 // True if an unreadable line of the function_graph tracer was probably a call. Such a line has text after its last
 // column, or it ends after the CPU or the duration.
 bool was_call(std::string_view text);
+// Returns where the second of two calls starts in a line that lacks a line break. Empty if the line does not have two.
+std::optional<std::size_t> start_of_second_call(std::string_view text);
+// Returns the line without a word that a log or a pager printed before it, such as "trace:" or "12". Empty if there is
+// no such word.
+std::string_view without_prefix_word(std::string_view text);
 // True if the event is the start or end of a call.
 bool is_call_event(const Line& line);
 // Parses the text after the event's name: "funcgraph_entry:   0.412 us   |  path_start();" from trace-cmd report,

@@ -53,7 +53,7 @@ bool is_log_bracket(std::string_view inside) {
   inside = trim(inside);
   if (inside.empty()) return false;
   if ((inside.front() == 'T' || inside.front() == 'C') && is_all(inside.substr(1), kDigits)) return true;
-  if (is_all(inside, "0123456789.")) return std::ranges::count(inside, '.') == 1 && inside.size() > 2;
+  if (is_all(inside, "0123456789.@")) return std::ranges::count(inside, '.') == 1 && inside.size() > 2;
   return std::ranges::count(inside, ':') >= 2 && std::ranges::all_of(inside, [](unsigned char c) {
            return std::isalnum(c) != 0 || c == ' ' || c == ':' || c == '.' || c == '-' || c == '+' || c == ',';
          });

@@ -339,6 +339,19 @@ std::optional<Line> Lines::parse_rare(std::string_view text) {
 
 // Parses a line of the function_graph tracer.
 std::optional<Lines::Item> Lines::parse_call(std::string_view line) {
+  constexpr unsigned kMostPrefixes = 2;
+  for (unsigned i = 0; i <= kMostPrefixes && !line.empty(); ++i, line = without_prefix_word(line)) {
+    if (const auto item = parse_call_without_prefix(line)) return item;
+    if (line.find('|') == line.npos && !has_calls_) return std::nullopt;
+    const auto second = start_of_second_call(line);
+    if (!second) continue;
+    glued_ = line.substr(*second);
+    return parse_call_without_prefix(line.substr(0, *second));
+  }
+  return std::nullopt;
+}
+
+std::optional<Lines::Item> Lines::parse_call_without_prefix(std::string_view line) {
   if (const auto call = parse_call_line(line)) return complete(*call);
   if (const auto call = has_bare_calls_ ? parse_bare_call_line(line) : std::nullopt) return complete(*call);
   const auto change = parse_switch_line(line);

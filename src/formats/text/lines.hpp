@@ -61,6 +61,7 @@ class Lines {
   Item with_continuation(Item item, std::string_view line);
   std::optional<Item> without_known_losses(const LostLine& lost);
   std::optional<Item> parse_call(std::string_view line);
+  std::optional<Item> parse_call_without_prefix(std::string_view line);
   Item complete(CallLine call);
   bool rewrite_old_fields(Line& line);
   std::optional<Line> parse_minimal(std::string_view line);

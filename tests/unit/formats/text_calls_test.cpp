@@ -274,6 +274,29 @@ TEST(TextCalls, ABlankDurationIsUnknown) {
   EXPECT_TRUE(found.calls[5].event.has(CallFlags::kReturnValue));
 }
 
+TEST(TextCalls, TwoCallsInALine) {
+  const std::string first = " 2)               |  f() {\n", last = " 2)   0.900 us    |  }\n";
+  const ReadCalls whole = read(first + " 2)   0.1 us    |    g();\n 2)   0.200 us    |    h();\n" + last);
+  ASSERT_EQ(shape_of(whole), "f{0 g{1 g}1 h{1 h}1 f}0");
+  for (const std::string& text :
+       {first + " 2)   0.1 us    |    g(); 2)   0.200 us    |    h();\n" + last,
+        " 2)               |  f() { 2)   0.1 us    |    g();\n 2)   0.200 us    |    h();\n" + last,
+        first + " 2)   0.1 us    |    g();\n 2)   0.200 us    |    h(); 2)   0.900 us    |  }\n"}) {
+    const ReadCalls found = read(text);
+    EXPECT_EQ(shape_of(found), shape_of(whole)) << text;
+    EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u) << text;
+  }
+}
+
+TEST(TextCalls, PrefixesBeforeCalls) {
+  for (const std::string prefix :
+       {"[    5.123456@0] ", "[    5.123456] ", "trace: ", "    1  ", "12:", "[0]: trace: "}) {
+    const ReadCalls found = read(prefix + " 2)               |  f() {\n" + prefix + " 2)   0.1 us    |    g();\n" +
+                                 prefix + " 2)   0.2 us    |  }\n");
+    EXPECT_EQ(shape_of(found), "f{0 g{1 g}1 f}0") << prefix;
+  }
+}
+
 TEST(TextCalls, EventsBetweenCallsAreRead) {
   const std::string text =
       std::string(kHeader) +
