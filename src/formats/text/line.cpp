@@ -136,7 +136,7 @@ bool parse_function(std::string_view text, Line& line) {
   const std::size_t arguments = text.find('(');
   if (caller == text.npos || text.substr(0, std::min(caller, arguments)).find(": ") != text.npos) return false;
   line.system = "ftrace";
-  line.event = "function";
+  line.event = text.find(" (repeats: ", caller) == text.npos ? "function" : kRepeatsEvent;
   line.fields = trim(text);
   return true;
 }
@@ -180,7 +180,7 @@ bool parse_lone_function(std::string_view text, Line& line) {
   remove_last(name, " <", '>');
   remove_last(name, " [", ']');
   if (const std::size_t plus = name.find("+0x"); plus != name.npos) name = name.substr(0, plus);
-  if (name.empty() || is_digit(name.front()) ||
+  if (name.empty() || (is_digit(name.front()) && !is_address(name)) ||
       !std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }))
     return false;
   line.system = "ftrace";

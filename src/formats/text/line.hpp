@@ -26,6 +26,8 @@ struct Line {
   std::string_view fields;  // all text after the event's name
 };
 
+constexpr std::string_view kRepeatsEvent = "func_repeats";  // the kernel's name for a line "f <-caller (repeats: 5, …)"
+constexpr std::string_view kUnknownName = "<...>";  // the kernel prints this for a task whose name it does not know
 // Parses a line such as "  sh-148  (  148) [000] d..1.   5.906771683: kmalloc: call_site=…", or another form in
 // docs/formats/text.md.
 std::optional<Line> parse_line(std::string_view line);

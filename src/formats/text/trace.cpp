@@ -181,6 +181,7 @@ void TextTrace::learn(const Line& line) {
     found->second.id = static_cast<unsigned>(shapes_.size());
   }
   Shape& shape = found->second;
+  collapsed_calls_ += line.event == kRepeatsEvent ? 1 : 0;
   if (shape.kind == EventKind::other) return;
   // If a line has the frame number, ignore the address of struct page.
   const bool has_frame = !value_of(line.fields, "pfn").empty();
@@ -272,6 +273,7 @@ void TextTrace::describe() {
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, ""});
   if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, ""});
   if (pointers_.are_hashed()) findings_.add({Imperfection::hashed_pointers, ""});
+  if (collapsed_calls_ > 0) findings_.add({Imperfection::collapsed_calls, ""}, collapsed_calls_);
   if (pointers_.hidden() > 0) findings_.add({Imperfection::hidden_pointers, ""}, pointers_.hidden());
 }
 

@@ -104,6 +104,7 @@ class TextTrace {
   EntryCounts entries_;
   BufferStatisticsLines statistics_;
   unsigned cpus_ = 0;
+  std::uint64_t collapsed_calls_ = 0;  // lines that stand for several calls
 };
 
 }  // namespace kmt::text

@@ -297,6 +297,17 @@ TEST(TextCalls, PrefixesBeforeCalls) {
   }
 }
 
+// The kernel prints a call that repeats with the option func-no-repeats as one line.
+TEST(TextCalls, RepeatedFunctions) {
+  const std::string head = "          <idle>-0       [001] dNh1.   100.000005: ";
+  const ReadCalls found =
+      read("# tracer: function\n#\n" + head + "f <-g\n" + head + "f <-g (repeats: 5, last_ts: 100.000004)\n" + head +
+           "0xffffffffc0123456 <-f\n" + head + "0xffffffffc0123456\n");
+  EXPECT_EQ(found.others.size(), 4u);
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::collapsed_calls), 1u);
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::unreadable_line), 0u);
+}
+
 TEST(TextCalls, EventsBetweenCallsAreRead) {
   const std::string text =
       std::string(kHeader) +
