@@ -42,7 +42,7 @@ constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfect
                                        Imperfection::late_event,       Imperfection::left_out,
                                        Imperfection::cut_off_field,    Imperfection::assumed_page_size,
                                        Imperfection::some_tasks,       Imperfection::hidden_pointers,
-                                       Imperfection::collapsed_calls};
+                                       Imperfection::repeated_lines,   Imperfection::collapsed_calls};
 
 void add_found(std::string_view line, Findings& findings) {
   const auto word = [&line] {

@@ -116,6 +116,7 @@ std::vector<EntryCounts::Part> EntryCounts::whole_parts() const {
       part.has_several_cpus =
           part.has_several_cpus || before_.has_several_cpus || (before_.cpu && before_.cpu != part.cpu);
     }
+    if (part.has_repeated && part.entries == 0) continue;
     const bool is_empty_cpu = part.entries == 0 && part.cpus > 1 && with_entries.contains(header_of(part));
     if (is_empty_cpu) continue;
     const bool is_of_one_cpu = part.cpus > 1 && part.cpu && !part.has_several_cpus;
@@ -150,6 +151,14 @@ std::uint64_t EntryCounts::missing() const {
 
 void EntryCounts::report_missing(Findings& findings) const {
   for (const Part& part : whole_parts()) {
+    // The kernel may add entries while the text is read, but then it hardly adds as many as it had.
+    if (part.kept > 1 && part.entries > part.kept && part.entries % part.kept == 0 && !part.has_repeated)
+      findings.add(
+          {Imperfection::repeated_lines,
+           fmt::format("the header counts {} entries, but the text has {}, which all count", part.kept, part.entries),
+           {},
+           {},
+           {}});
     if (part.entries >= part.kept) continue;
     const bool is_of_one_cpu = part.cpus > 1 && part.cpu && !part.has_several_cpus;
     findings.add({Imperfection::truncated_file,

@@ -18,6 +18,10 @@ class EntryCounts {
  public:
   // Counts the entries of an item, or reads it if it is a header.
   void add(const Lines::Item& item);
+  // Notes an item that repeats an earlier one.
+  void add_repeated() {
+    if (!parts_.empty()) parts_.back().has_repeated = true;
+  }
 
   unsigned cpus() const { return cpus_; }  // 0 if unknown
   // Number of entries that were overwritten before the kernel printed the text. Empty if no header states it.
@@ -35,6 +39,7 @@ class EntryCounts {
     std::uint64_t entries = 0;            // in the text
     std::uint64_t without_prefix = 0;     // lines such as "kfree: …", which are entries if no line has a task
     bool lacks_prefixes = false;
+    bool has_repeated = false;    // true if the part has entries of earlier parts, which do not count
     std::optional<unsigned> cpu;  // the CPU of all entries
     bool has_several_cpus = false;
   };

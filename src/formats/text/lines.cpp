@@ -203,7 +203,23 @@ Lines::Item Lines::without_glued(Item item) {
 }
 
 std::optional<Lines::Item> Lines::next() {
-  if (!glued_.empty()) return without_glued(parse_item(take_glued()));
+  auto item = next_of_all();
+  while (item && is_known_repeat()) item = next_of_all();
+  return item;
+}
+
+bool Lines::is_known_repeat() {
+  if (known_ == nullptr || known_->repeated.empty()) return false;
+  const std::vector<std::uint64_t>& repeated = known_->repeated;
+  while (repeats_ < repeated.size() && repeated[repeats_] < offset_) ++repeats_;
+  return repeats_ < repeated.size() && repeated[repeats_] == offset_;
+}
+
+std::optional<Lines::Item> Lines::next_of_all() {
+  if (!glued_.empty()) {
+    const std::string_view glued = take_glued();
+    return without_glued(parse_item(glued));
+  }
   if (rest_.empty()) return std::nullopt;
   offset_ = consumed();
   text_ = rest_.substr(0, 0);
@@ -279,6 +295,7 @@ bool may_continue(std::string_view event, std::string_view line) {
   while (line.starts_with('>') || line.starts_with(' ')) line.remove_prefix(1);
   const std::string_view last = event.substr(event.find_last_of(' ') + 1);
   if (line.starts_with('[')) return last.starts_with("call_site=");
+  if (line.starts_with("cpus=")) return false;  // the header of another text of trace-cmd
   if (line.starts_with("(null)")) return last.ends_with('=');
   constexpr std::size_t kLongestName = 32;
   const std::size_t equals = line.substr(0, kLongestName).find('=');
@@ -414,6 +431,7 @@ std::optional<Line> Lines::parse_minimal(std::string_view text) {
         fmt::format(" bytes_req={} bytes_alloc={} gfp_flags=0x{} node={}", words[1], words[2], words[3], words[5]);
   line.system = "kmem";
   line.fields = fields_;
+  line.has_time = false;
   line.time = ++number_;
   line.time_in_ns = false;
   return line;

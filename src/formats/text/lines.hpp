@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "formats/text/call_tracker.hpp"
 #include "formats/text/line.hpp"
@@ -18,12 +19,14 @@ class Lines {
     FirstTasks first_tasks;
     bool has_times = false;  // at least one event has a time, so events without a time are damaged
     bool has_calls = false;  // the text has lines of the function_graph tracer, so similar lines are damaged calls
-    bool has_indentation = false;  // at least one call is indented; otherwise braces show the depth of calls
+    bool has_indentation = false;         // at least one call is indented; otherwise braces show the depth of calls
+    std::vector<std::uint64_t> repeated;  // positions of items that repeat earlier ones, in order; they are skipped
   };
   // Both arguments must outlive this object. `known` is null in the first pass.
   explicit Lines(Bytes file, const Known* known = nullptr)
       : rest_(reinterpret_cast<const char*>(file.data()), file.size()),
         size_(file.size()),
+        known_(known),
         needs_times_(known != nullptr && known->has_times),
         calls_(known == nullptr ? nullptr : &known->first_tasks),
         has_calls_(known != nullptr && known->has_calls),
@@ -47,6 +50,8 @@ class Lines {
   bool has_indentation() const { return has_indentation_; }
 
  private:
+  std::optional<Item> next_of_all();
+  bool is_known_repeat();
   // Returns the width at which a terminal or mail program split longer lines, also in the middle of words. Returns 0 if
   // the text has no such lines.
   static std::size_t page_width_of(std::string_view text);
@@ -72,6 +77,8 @@ class Lines {
   std::uint64_t offset_ = 0;
   std::uint64_t number_ = 0;        // number of events without a time so far; it serves as their time
   std::uint64_t counted_lost_ = 0;  // reported lost events that have not been subtracted from a sum
+  const Known* known_;
+  std::size_t repeats_ = 0;  // number of known repeated items before the current position
   bool needs_times_;
   std::string fields_, clean_, next_, joined_;
   // The buffer of the next event, and of the current event. trace-cmd prints the name of the buffer before the line of

@@ -128,19 +128,46 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
   if (file_.size() < file.size())
     findings_.add({Imperfection::unreadable_line, "the text ends in the middle of a line", {}, file_.size()});
   Lines lines(file_);
+  RepeatedLines repeats;
   while (const auto item = lines.next()) {
     entries_.add(*item);
-    if (const Line* const line = std::get_if<Line>(&*item)) learn(*line);
-    if (const CallLine* const call = std::get_if<CallLine>(&*item)) learn(*call);
+    if (const Line* const line = std::get_if<Line>(&*item)) {
+      learn(*line);
+      repeats.learn(*line, false, lines.text());
+    }
+    if (const CallLine* const call = std::get_if<CallLine>(&*item)) {
+      learn(*call);
+      if (call->has_time) repeats.learn(call->line, true, lines.text());
+    }
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
     if (const std::string_view* const other = std::get_if<std::string_view>(&*item)) statistics_.add(*other);
   }
   known_.first_tasks = lines.first_tasks();
   known_.has_calls = lines.has_calls();
   known_.has_indentation = lines.has_indentation();
+  if (repeats.may_have_any()) skip_repeated(RepeatedLines(repeats.has_twins()));
   cpus_ = std::max({cpus_, entries_.cpus(), statistics_.cpus()});
   describe();
   describe_losses();
+}
+
+// Finds the lines that repeat earlier ones, and counts the entries again without them.
+void TextTrace::skip_repeated(RepeatedLines repeats) {
+  std::vector<std::uint64_t> repeated;
+  EntryCounts entries;
+  Lines all = lines();
+  while (const auto item = all.next()) {
+    if (!repeats.is_repeated(*item, all.text())) {
+      entries.add(*item);
+      continue;
+    }
+    entries.add_repeated();
+    repeated.push_back(all.offset());
+  }
+  if (repeated.empty()) return;
+  entries_ = std::move(entries);
+  findings_.add({Imperfection::repeated_lines, "the first of them", {}, repeated.front(), {}}, repeated.size());
+  known_.repeated = std::move(repeated);
 }
 
 void TextTrace::learn_place(const Line& line) {

@@ -16,6 +16,7 @@
 #include "formats/text/entry_counts.hpp"
 #include "formats/text/lines.hpp"
 #include "formats/text/pointer.hpp"
+#include "formats/text/repeated_lines.hpp"
 #include "formats/text/task_lines.hpp"
 #include "formats/trace_description.hpp"
 #include "trace/event.hpp"
@@ -67,6 +68,7 @@ class TextTrace {
     std::vector<unsigned> offsets;
   };
 
+  void skip_repeated(RepeatedLines repeats);
   void learn(const Line& line);
   void learn(const CallLine& call);
   void learn_place(const Line& line);

@@ -45,6 +45,37 @@ std::string kfree(unsigned number) {
   return "kfree: call_site=bar+0x1/0x9 ptr=ffff8880012" + std::to_string(34500 + number);
 }
 
+TEST(TextDamage, CopiesThatOverlap) {
+  std::vector<std::string> lines;
+  for (unsigned i = 0; i < 4; ++i) lines.push_back(at(100 + i, kmalloc(i)) + "\n");
+  for (unsigned i = 0; i < 4; ++i) lines.push_back(at(104 + i, kfree(i)) + "\n");
+  const auto join = [&lines](std::vector<std::size_t> order) {
+    std::string text;
+    for (const std::size_t i : order) text += lines[i];
+    return text;
+  };
+  const std::string header = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 8/8   #P:1\n#\n";
+  const std::string whole = "cpus=1\n" + join({0, 1, 2, 3, 4, 5, 6, 7});
+  for (const std::string& text :
+       {whole + whole, header + join({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}), join({0, 1, 2, 3, 4, 2, 3, 4, 5, 6, 7}),
+        header + join({0, 1, 2, 3, 4, 5, 6, 7}) + header + join({0, 1, 2, 3, 4, 5, 6, 7}),
+        header + join({0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7}), join({0, 1, 2, 2, 3, 4, 5, 6, 7})}) {
+    const ReadText found = read(text);
+    EXPECT_EQ(found.events.size(), 8u) << text;
+    EXPECT_GE(found.count_of(Imperfection::repeated_lines), 1u) << text;
+    EXPECT_EQ(found.count_of(Imperfection::time_goes_backward), 0u) << text;
+    EXPECT_EQ(found.count_of(Imperfection::truncated_file), 0u) << text;
+  }
+  // The latest event of each CPU may be the only one that is repeated.
+  lines[3].replace(lines[3].find("[001]"), 5, "[000]");
+  EXPECT_EQ(read(join({0, 1, 2, 3, 2, 3, 4, 5, 6, 7})).events.size(), 8u);
+  EXPECT_EQ(read(header + join({0, 1, 2, 3, 0, 1, 2, 3})).count_of(Imperfection::truncated_file), 1u) << "4 of 8";
+  // Equal times are no sign of copies. Without frees, identical allocations may follow each other.
+  EXPECT_EQ(read(join({0, 0, 1, 2})).count_of(Imperfection::repeated_lines), 0u);
+  const std::string null = at(107, "kfree: call_site=bar+0x1/0x9 ptr=(null)") + "\n";
+  EXPECT_EQ(read(join({0, 1, 4, 5}) + null + null).count_of(Imperfection::repeated_lines), 0u);
+}
+
 TEST(TextDamage, LineEndsAndBytes) {
   const std::string lines = at(100, kmalloc(0)) + "\n" + at(101, kmalloc(1)) + "\n" + at(102, kfree(0)) + "\n";
   std::string carriage_returns = lines;
