@@ -21,9 +21,10 @@ struct Line {
   bool has_time = true;      // false if the line has no time
   std::uint64_t time = 0;    // in nanoseconds, or in ticks if the time has no decimal point
   bool time_in_ns = true;
-  std::string_view system;  // for example "kmem"; empty if the line does not have it
-  std::string_view event;   // for example "kmalloc"; empty for kmemtrace's tracer of 2009
-  std::string_view fields;  // all text after the event's name
+  std::string_view system;    // for example "kmem"; empty if the line does not have it
+  std::string_view event;     // for example "kmalloc"; empty for kmemtrace's tracer of 2009
+  std::string_view fields;    // all text after the event's name
+  bool has_end_mark = false;  // true if a mark such as ")" shows that the last field is whole
 };
 
 constexpr std::string_view kRepeatsEvent = "func_repeats";  // the kernel's name for a line "f <-caller (repeats: 5, …)"

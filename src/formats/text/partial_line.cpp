@@ -155,6 +155,7 @@ std::optional<Line> parse_old_perf_trace(std::string_view text) {
   const auto since = parse_milliseconds(fmt::format("{}ms", time));
   Line line;
   line.has_cpu = false;
+  line.has_end_mark = true;
   line.system = "kmem";
   line.event = text.substr(at + kSystem.size(), colon - at - kSystem.size());
   line.fields = trim(text.substr(colon + 1));
@@ -195,6 +196,7 @@ std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields)
   task = trim(task);
   Line line;
   line.has_cpu = false;
+  line.has_end_mark = true;
   line.system = "kmem";
   line.event = event.substr(std::min(event.find(':') + 1, event.size()));
   if (!is_word(line.event) || !event.starts_with("kmem:")) return std::nullopt;

@@ -36,6 +36,7 @@ void PointerCounts::add_width(std::string_view padded) {
   if (trim(padded).starts_with("0x")) return;
   if (padded.size() == kLong) is_long_ = true;
   if (padded.size() == kShort) is_short_ = true;
+  if (!padded.empty()) ++(padded.size() == kLong ? full_ : not_full_);
 }
 
 // Counts a printed pointer. On 64-bit kernels, a pointer that fits into 32 bits may be a hash, because hashes have 32
@@ -49,9 +50,17 @@ void PointerCounts::add(std::string_view padded) {
   ++pointers_;
   const std::uint64_t value = parse_pointer(pointer).value_or(0);
   add_address(value);
+  if (value >> 63 != 0) ++high_;
   if (pointer.starts_with("0x") || value == 0) return;
   // On 32-bit kernels, kernel addresses are at least 0x80000000, but half of all hashes are lower.
   if (pointer.size() == kLong ? value <= 0xFFFFFFFF : pointer.size() == kShort && value < 0x80000000) ++hashed_;
+}
+
+bool PointerCounts::is_cut(std::string_view pointer, bool is_of_object) const {
+  constexpr std::uint64_t kZeroSize = 16;  // ZERO_SIZE_PTR, the result of an allocation of 0 bytes
+  if (!pointer.starts_with("0x")) return full_ >= not_full_ && full_ > 0 && pointer.size() < kLong;
+  if (!is_of_object || pointer.size() >= kLong + 2 || high_ * 2 <= pointers_) return false;
+  return parse_pointer(pointer).value_or(0) > kZeroSize;
 }
 
 unsigned PointerCounts::long_bytes() const {

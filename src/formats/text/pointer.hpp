@@ -27,6 +27,9 @@ class PointerCounts {
   void add_width(std::string_view padded);
   void add_address(std::uint64_t address) { is_long_ = is_long_ || address > 0xFFFFFFFF; }
 
+  // True if a pointer has lost digits: most pointers have 16, and this one has fewer. With 0x, only addresses of slab
+  // objects have a known number of digits.
+  bool is_cut(std::string_view pointer, bool is_of_object) const;
   unsigned long_bytes() const;  // 4 or 8; 8 if unknown
   bool are_hashed() const { return hashed_ * 4 > pointers_; }
   std::uint64_t hidden() const { return hidden_; }
@@ -35,6 +38,9 @@ class PointerCounts {
   bool is_long_ = false;
   bool is_short_ = false;  // true if a pointer was printed in 8 columns
   std::uint64_t pointers_ = 0;
+  // Pointers with and without the 16 digits that %p prints, without 0x.
+  std::uint64_t full_ = 0, not_full_ = 0;
+  std::uint64_t high_ = 0;  // pointers in the upper half of 64 bits, as all objects are on most 64-bit machines
   std::uint64_t hashed_ = 0;
   std::uint64_t hidden_ = 0;
 };

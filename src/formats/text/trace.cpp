@@ -9,6 +9,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "formats/text/flag_names.hpp"
 #include "formats/text/memory_line.hpp"
 
 namespace kmt::text {
@@ -216,6 +217,7 @@ void TextTrace::learn(const Line& line) {
     const std::string_view name = kFields[i].name;
     if (!value_of(line.fields, name).empty() && !(has_frame && name == "page")) shape.seen |= 1u << i;
   }
+  shape.ends.learn(line);
   learn_call_site(line.fields);
   learn_flags(value_of(line.fields, "gfp_flags"));
   pointers_.add(padded_value_of(line.fields, "ptr"));
@@ -245,6 +247,7 @@ void TextTrace::learn_flags(std::string_view flags) {
   for (const std::string_view name : split(flags, '|')) {
     if (!is_word(name)) continue;
     if (!parse_value(name)) names_flags_ = true;
+    if (is_cut_flag(name)) continue;
     // A number between names stands for flags without a name, and is treated like a name.
     if (flags_.find(name) != flags_.end()) continue;
     if (flags_.size() + 1 < kMostFlags)
@@ -338,6 +341,7 @@ std::optional<std::uint64_t> TextTrace::flags_of(std::string_view text) const {
   for (const std::string_view name : split(text, '|')) {
     if (!is_word(name)) return std::nullopt;
     const auto known = flags_.find(name);
+    if (known == flags_.end() && is_cut_flag(name)) return std::nullopt;
     flags |= known == flags_.end() ? kOtherFlags : known->second;
   }
   return flags;
@@ -356,7 +360,8 @@ std::optional<std::uint64_t> TextTrace::frame_of(std::string_view fields) const 
 }
 
 // Returns the value of a field in a line. Empty if the value is unreadable.
-std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields, std::uint64_t offset) const {
+std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_view fields, std::uint64_t offset,
+                                                 bool is_object) const {
   const KnownField& field = kFields[index];
   const std::string_view value = value_of(fields, field.name);
   if (value.empty() && field.code != Code::frame)  // other lines of the event have the field, but this one does not
@@ -366,7 +371,8 @@ std::optional<std::uint64_t> TextTrace::value_at(unsigned index, std::string_vie
     case Code::size: return number_of(field, value);
     case Code::pointer:
       if (is_hidden(value)) return kFirstHidden + offset * kHiddenBytes;
-      return is_nothing(value) ? 0 : parse_pointer(value);
+      if (is_nothing(value)) return 0;
+      return pointers_.is_cut(value, is_object) ? std::nullopt : parse_pointer(value);
     case Code::frame: return frame_of(fields);
     case Code::flags: return flags_of(value);
     case Code::call_site: return call_site_of(fields);
@@ -385,6 +391,8 @@ bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::
   record[2] = line.context;
   store(record.data() + 4, static_cast<std::uint32_t>(line.tid), order);
   if (shape.task != nullptr) return encode_task_event(*shape.task, line, shape.offsets, order, record);
+  if (shape.ends.is_cut(line)) return false;
+  const bool is_object = is_slab_alloc(shape.kind) || is_slab_free(shape.kind);
   std::uint64_t requested = 0, allocated = UINT64_MAX;
   for (std::size_t i = 0; i < shape.known.size(); ++i) {
     const KnownField& field = kFields[shape.known[i]];
@@ -396,7 +404,7 @@ bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::
       record.push_back(0);
       continue;
     }
-    const std::optional<std::uint64_t> value = value_at(shape.known[i], line.fields, offset);
+    const std::optional<std::uint64_t> value = value_at(shape.known[i], line.fields, offset, is_object);
     if (!value) return false;
     if (shape.known[i] == kRequested) requested = *value;
     if (shape.known[i] == kAllocated) allocated = *value;

@@ -14,6 +14,7 @@
 #include "formats/text/buffer_statistics.hpp"
 #include "formats/text/call_records.hpp"
 #include "formats/text/entry_counts.hpp"
+#include "formats/text/last_fields.hpp"
 #include "formats/text/lines.hpp"
 #include "formats/text/pointer.hpp"
 #include "formats/text/repeated_lines.hpp"
@@ -66,6 +67,7 @@ class TextTrace {
     unsigned seen = 0;  // bit mask of the known fields that at least one line has
     std::vector<unsigned> known;
     std::vector<unsigned> offsets;
+    LastFields ends;
   };
 
   void skip_repeated(RepeatedLines repeats);
@@ -83,7 +85,8 @@ class TextTrace {
   std::optional<std::uint64_t> call_site_of(std::string_view fields) const;
   std::optional<std::uint64_t> flags_of(std::string_view flags) const;
   std::optional<std::uint64_t> frame_of(std::string_view fields) const;
-  std::optional<std::uint64_t> value_at(unsigned field, std::string_view fields, std::uint64_t offset) const;
+  std::optional<std::uint64_t> value_at(unsigned field, std::string_view fields, std::uint64_t offset,
+                                        bool is_object) const;
 
   Bytes file_;
   Lines::Known known_;

@@ -45,6 +45,41 @@ std::string kfree(unsigned number) {
   return "kfree: call_site=bar+0x1/0x9 ptr=ffff8880012" + std::to_string(34500 + number);
 }
 
+TEST(TextDamage, APointerThatIsCutOff) {
+  const auto trace = [](const std::string& prefix, const std::string& pointer) {
+    std::string text;
+    for (unsigned i = 0; i < 3; ++i)
+      text += at(100 + i, "kfree: call_site=bar+0x1/0x9 ptr=" + prefix + "ffff88800123450" + std::to_string(i)) + "\n";
+    return read(text + at(103, "kfree: call_site=bar+0x1/0x9 ptr=" + pointer) + "\n");
+  };
+  for (const char* const pointer : {"ffff8880", "ffff888", "ff", "12345678", "ffff88800123450"})
+    EXPECT_EQ(trace("", pointer).unreadable(), 1u) << pointer;
+  EXPECT_EQ(trace("", "0000000012345678").unreadable(), 0u);
+  for (const char* const pointer : {"0xffff8880", "0xff", "0xffff88800123450"})
+    EXPECT_EQ(trace("0x", pointer).unreadable(), 1u) << pointer;
+  for (const char* const pointer : {"0x0", "0x10"}) EXPECT_EQ(trace("0x", pointer).unreadable(), 0u) << pointer;
+}
+
+TEST(TextDamage, AnEventWithoutItsEnd) {
+  const std::string whole = at(100, kmalloc(0)) + "\n" + at(101, kmalloc(1)) + "\n";
+  const std::string event = at(102, kmalloc(2));
+  for (const char* const end : {" accounted", " node", " gfp_flags", " bytes_alloc"}) {
+    const ReadText found = read(whole + event.substr(0, event.find(end)) + "\n" + at(103, kfree(0)) + "\n");
+    EXPECT_EQ(found.events.size(), 3u) << end;
+    EXPECT_EQ(found.unreadable(), 1u) << end;
+  }
+  // Text after the event is no damage.
+  EXPECT_EQ(read(whole + event + " <- this=one\n").unreadable(), 0u);
+}
+
+TEST(TextDamage, FlagsThatAreCutOff) {
+  const std::string whole = at(100, "mm_page_alloc: page=ffffea0000000040 pfn=0x1 order=0 migratetype=0 gfp_flags=");
+  EXPECT_EQ(read(whole + "GFP_KERNEL|__GFP_ZERO\n").unreadable(), 0u);
+  EXPECT_EQ(read(whole + "GFP_KERNEL|__GFP_BRANDNEW\n").unreadable(), 0u);
+  for (const char* const flags : {"GFP_KER", "GFP_KERNEL|", "GFP_KERNEL|__GFP_", "GFP_KERNEL|__GFP_ZER", "GF"})
+    EXPECT_EQ(read(whole + flags + "\n" + whole + "GFP_KERNEL\n").unreadable(), 1u) << flags;
+}
+
 TEST(TextDamage, CopiesThatOverlap) {
   std::vector<std::string> lines;
   for (unsigned i = 0; i < 4; ++i) lines.push_back(at(100 + i, kmalloc(i)) + "\n");
