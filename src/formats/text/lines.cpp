@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "formats/text/clean.hpp"
+#include "formats/text/flag_names.hpp"
 #include "formats/text/memory_line.hpp"
 #include "formats/text/partial_line.hpp"
 
@@ -289,6 +290,17 @@ std::optional<Lines::Item> Lines::without_known_losses(const LostLine& lost) {
 
 namespace {
 
+// True if a line may be the rest of the word `last`: flags, or a field that was wrapped at its "=".
+bool may_continue_word(std::string_view last, std::string_view line) {
+  const std::string_view word = line.substr(0, line.find(' '));
+  if (word.empty() || word.find('=') != word.npos) return line.starts_with('=') && is_word(last);
+  if (last.ends_with('=')) return true;
+  if (!last.starts_with("gfp_flags=")) return false;
+  const std::string_view flag = last.substr(last.find_last_of("|=") + 1);
+  return std::ranges::all_of(split(word, '|'), [](std::string_view name) { return name.empty() || is_word(name); }) &&
+         (word.starts_with('|') || is_cut_flag(flag));
+}
+
 // True if the line may be the rest of an event that was wrapped at a blank. Such a rest starts with a field, the module
 // of a call site, or a padded NULL.
 bool may_continue(std::string_view event, std::string_view line) {
@@ -296,7 +308,7 @@ bool may_continue(std::string_view event, std::string_view line) {
   const std::string_view last = event.substr(event.find_last_of(' ') + 1);
   if (line.starts_with('[')) return last.starts_with("call_site=");
   if (line.starts_with("cpus=")) return false;  // the header of another text of trace-cmd
-  if (line.starts_with("(null)")) return last.ends_with('=');
+  if (may_continue_word(last, line)) return true;
   constexpr std::size_t kLongestName = 32;
   const std::size_t equals = line.substr(0, kLongestName).find('=');
   // A field that the event has already belongs to another event.
@@ -329,7 +341,7 @@ Lines::Item Lines::with_continuation(Item item, std::string_view line) {
     const std::string_view next = clean_line(whole, next_);
     if (trim(next).empty() || next.starts_with('#')) break;
     if (parse_lost(next) || parse_line(next) || !(may_be_event || may_continue(joined_, next))) break;
-    joined_ += ' ';
+    if (!may_continue_word(std::string_view(joined_).substr(joined_.rfind(' ') + 1), trim(next))) joined_ += ' ';
     joined_ += trim(next);
     if (!parse_memory_event(joined_)) continue;
     rest = rest_;

@@ -80,6 +80,20 @@ TEST(TextDamage, FlagsThatAreCutOff) {
     EXPECT_EQ(read(whole + flags + "\n" + whole + "GFP_KERNEL\n").unreadable(), 1u) << flags;
 }
 
+TEST(TextDamage, WordsThatWereWrapped) {
+  const std::string event = at(100, kmalloc(0, "GFP_KERNEL|__GFP_ZERO"));
+  for (const char* const word : {"KERNEL|", "|__GFP_Z", "__GFP_Z", "ZERO", "=ffff", "ffff88", "=GFP", "=60"}) {
+    std::string text = event;
+    text.insert(text.find(word), "\n");
+    const ReadText found = read(text + "\n" + at(101, kmalloc(1)) + "\n");
+    ASSERT_EQ(found.events.size(), 2u) << text;
+    EXPECT_EQ(found.unreadable(), 0u) << text;
+    EXPECT_EQ(found.events[0].address, 0xffff888001234500u) << text;
+    EXPECT_EQ(found.events[0].bytes_requested, 60u) << text;
+    EXPECT_NE(found.events[0].gfp_flags, found.events[1].gfp_flags) << text;
+  }
+}
+
 TEST(TextDamage, CopiesThatOverlap) {
   std::vector<std::string> lines;
   for (unsigned i = 0; i < 4; ++i) lines.push_back(at(100 + i, kmalloc(i)) + "\n");
