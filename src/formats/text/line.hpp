@@ -33,6 +33,12 @@ constexpr std::string_view kUnknownName = "<...>";  // the kernel prints this fo
 // docs/formats/text.md.
 std::optional<Line> parse_line(std::string_view line);
 
+// True if the line has neither the name of its task nor a CPU, or has the ID of a task without its name. False for perf
+// trace, which leaves out a task.
+inline bool is_nameless(const Line& line) {
+  return line.comm.empty() && (line.tid >= 0 || !line.has_cpu) && !line.has_end_mark;
+}
+
 // The start of any entry of ftrace: a task, a CPU and a time. Text that is no event may follow, as in "<stack trace>".
 struct EntryStart {
   unsigned cpu = 0;

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "formats/text/clean.hpp"
+#include "formats/text/first_line.hpp"
 #include "formats/text/flag_names.hpp"
 #include "formats/text/memory_line.hpp"
 #include "formats/text/partial_line.hpp"
@@ -254,6 +255,7 @@ bool is_cut_off(const Line& line) {
 Lines::Item Lines::parse_item(std::string_view line) {
   const std::string buffer = std::exchange(next_buffer_, {});
   if (auto event = parse(line)) {
+    if (offset_ == 0 && starts_inside_name(line, *event, second_line())) event->comm = kUnknownName;
     if (!buffer.empty() && event->buffer.empty()) event->buffer = buffer_ = buffer;
     if (!traces_functions_ && is_cut_off(*event)) return Item(Unreadable{"it is cut off after the event's name"});
     if (!is_call_event(*event)) return Item(*event);
@@ -265,7 +267,10 @@ Lines::Item Lines::parse_item(std::string_view line) {
     return without_known_losses(*lost).value_or(Item(line));
   }
   if (const auto call = parse_call(line)) return *call;
-  if (const auto event = parse_rare(line)) return Item(*event);
+  if (const auto event = parse_rare(line)) {
+    if (offset_ != 0 || !starts_inside_time(line, *event, second_line())) return Item(*event);
+    return Item(Unreadable{"it may start inside its time"});
+  }
   if (line.starts_with("# tracer: function")) traces_functions_ = true;
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
   // The header names the columns, and the last one is always there.
@@ -274,6 +279,9 @@ Lines::Item Lines::parse_item(std::string_view line) {
     return Item(Unreadable{"it is damaged, cut off or has an unknown form"});
   return Item(line);
 }
+
+// Returns the line after the current one without reading it.
+std::string_view Lines::second_line() { return clean_line(rest_.substr(0, rest_.find('\n')), next_); }
 
 // perf writes sums of losses when a recording ends. Subtracts from such a sum the losses that other lines have
 // reported.
@@ -359,6 +367,7 @@ std::optional<Line> Lines::parse_rare(std::string_view text) {
   std::optional<Line> line = parse_verbose(text);
   if (!line) line = parse_partial(text);
   if (!line) line = parse_perf_trace(text, fields_);
+  if (line && needs_names_ && is_nameless(*line)) return std::nullopt;
   if (!line || line->has_time) return line;
   if (needs_times_) return std::nullopt;
   line->time = ++number_;

@@ -18,6 +18,7 @@ class Lines {
   struct Known {
     FirstTasks first_tasks;
     bool has_times = false;  // at least one event has a time, so events without a time are damaged
+    bool has_names = false;  // at least one event has the name of its task, so the start of other lines is cut off
     bool has_calls = false;  // the text has lines of the function_graph tracer, so similar lines are damaged calls
     bool has_indentation = false;         // at least one call is indented; otherwise braces show the depth of calls
     std::vector<std::uint64_t> repeated;  // positions of items that repeat earlier ones, in order; they are skipped
@@ -28,6 +29,7 @@ class Lines {
         size_(file.size()),
         known_(known),
         needs_times_(known != nullptr && known->has_times),
+        needs_names_(known != nullptr && known->has_names),
         calls_(known == nullptr ? nullptr : &known->first_tasks),
         has_calls_(known != nullptr && known->has_calls),
         ignores_indentation_(known != nullptr && !known->has_indentation),
@@ -63,6 +65,7 @@ class Lines {
   Item parse_item(std::string_view line);
   std::optional<Line> parse(std::string_view line);
   std::optional<Line> parse_rare(std::string_view line);
+  std::string_view second_line();
   Item with_continuation(Item item, std::string_view line);
   std::optional<Item> without_known_losses(const LostLine& lost);
   std::optional<Item> parse_call(std::string_view line);
@@ -80,6 +83,7 @@ class Lines {
   const Known* known_;
   std::size_t repeats_ = 0;  // number of known repeated items before the current position
   bool needs_times_;
+  bool needs_names_;
   std::string fields_, clean_, next_, joined_;
   // The buffer of the next event, and of the current event. trace-cmd prints the name of the buffer before the line of
   // a loss, and not before the event after the loss.

@@ -83,7 +83,7 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   if (value.empty()) return CallSite{};
   const bool digits = value.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   const bool is_address =
-      value.starts_with("0x") || (digits && value.size() >= 8) || is_nothing(value) || is_hidden(value);
+      value == "0" || value.starts_with("0x") || (digits && value.size() >= 8) || is_nothing(value) || is_hidden(value);
   const std::size_t plus = value.rfind('+');
   std::optional<std::uint64_t> offset = 0;
   if (is_address)
@@ -176,7 +176,9 @@ void TextTrace::learn_place(const Line& line) {
   known_.has_times = known_.has_times || line.has_time;
   lacks_times_ = lacks_times_ || !line.has_time;
   if (line.has_time) time_in_ns_ = time_in_ns_ && line.time_in_ns;
-  lacks_cpus_ = lacks_cpus_ || !line.has_cpu;
+  known_.has_names = known_.has_names || !line.comm.empty();
+  // If other lines have names, lines without them are not read.
+  (is_nameless(line) ? nameless_lack_cpus_ : lacks_cpus_) |= !line.has_cpu;
   if (buffers_.size() < kMostBuffers && buffers_.find(line.buffer) == buffers_.end()) buffers_.emplace(line.buffer);
   learn_name(line);
 }
@@ -299,7 +301,7 @@ void TextTrace::describe() {
   if (!functions_.empty())
     kernel.kallsyms += fmt::format("{:016x} t end_of_text\n", kFirstFunction + functions_.size() * kFunctionBytes);
   for (const auto& [tid, comm] : comms_) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, comm);
-  if (lacks_cpus_) findings_.add({Imperfection::unknown_cpus, ""});
+  if (lacks_cpus_ || (nameless_lack_cpus_ && !known_.has_names)) findings_.add({Imperfection::unknown_cpus, ""});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, ""});
   if (names_flags_ && too_many_flags_) findings_.add({Imperfection::too_many_flag_names, ""});
   if (pointers_.are_hashed()) findings_.add({Imperfection::hashed_pointers, ""});

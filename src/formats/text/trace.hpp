@@ -74,7 +74,7 @@ class TextTrace {
   void learn(const Line& line);
   void learn(const CallLine& call);
   void learn_place(const Line& line);
-  static bool has_name(const Line& line) { return line.tid > 0 && line.comm != "<...>"; }
+  static bool has_name(const Line& line) { return line.tid > 0 && line.comm != kUnknownName; }
   void learn_name(const Line& line);
   void learn_function(std::string_view function);
   void learn_call_site(std::string_view fields);
@@ -103,7 +103,7 @@ class TextTrace {
   bool names_flags_ = false;  // true if flags are printed as names, at least in one line
   bool too_many_flags_ = false;
   bool time_in_ns_ = true;
-  bool lacks_cpus_ = false;
+  bool lacks_cpus_ = false, nameless_lack_cpus_ = false;
   bool lacks_times_ = false;
   PointerCounts pointers_;
   EntryCounts entries_;

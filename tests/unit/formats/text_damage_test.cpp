@@ -45,6 +45,38 @@ std::string kfree(unsigned number) {
   return "kfree: call_site=bar+0x1/0x9 ptr=ffff8880012" + std::to_string(34500 + number);
 }
 
+TEST(TextDamage, AFirstLineThatStartsInsideItsTime) {
+  const std::string rest = at(101, kmalloc(1)) + "\n" + at(102, kfree(1)) + "\n";
+  for (const char* const start : {"00.000001: ", "0.000001: ", "2     [001] d.h1.   100.000001: "}) {
+    const ReadText found = read(start + kmalloc(0) + "\n" + rest);
+    ASSERT_EQ(found.events.size(), 2u) << start;
+    EXPECT_EQ(found.events[0].time_ns, 101'000'001'000u) << start;
+    EXPECT_EQ(found.unreadable(), 1u) << start;
+    EXPECT_EQ(found.count_of(Imperfection::unknown_cpus), 0u) << start;
+  }
+  // The CPU shows that the time is whole.
+  const ReadText whole = read("[001] d.h1.   100.000001: " + kmalloc(0) + "\n" + rest);
+  EXPECT_EQ(whole.events.size(), 3u);
+  EXPECT_EQ(whole.unreadable(), 0u);
+}
+
+TEST(TextDamage, AFirstTimeIsFarFromTheOthers) {
+  const auto trace = [](const char* first, const char* second) {
+    return read(std::string(first) + ": kmem:" + kmalloc(0) + "\n" + second + ": kmem:" + kmalloc(1) + "\n");
+  };
+  EXPECT_EQ(trace("3.000001", "123.000002").unreadable(), 1u);
+  EXPECT_EQ(trace("03.000001", "103.000002").unreadable(), 1u);
+  EXPECT_EQ(trace("99.000001", "101.000002").unreadable(), 0u);
+  EXPECT_EQ(trace("0.000001", "2.000002").unreadable(), 0u);
+}
+
+TEST(TextDamage, AFirstLineThatStartsInsideTheName) {
+  const ReadText found = read("sh-812     [001] d.h1.   100.000001: " + kmalloc(0) + "\n" + at(101, kfree(0)) + "\n");
+  ASSERT_EQ(found.events.size(), 2u);
+  EXPECT_EQ(found.events[0].tid, 812);
+  EXPECT_EQ(task_name(found.info.tasks, 812, 100'000'001'000), "bash");
+}
+
 TEST(TextDamage, APointerThatIsCutOff) {
   const auto trace = [](const std::string& prefix, const std::string& pointer) {
     std::string text;
@@ -123,6 +155,14 @@ TEST(TextDamage, CopiesThatOverlap) {
   EXPECT_EQ(read(join({0, 0, 1, 2})).count_of(Imperfection::repeated_lines), 0u);
   const std::string null = at(107, "kfree: call_site=bar+0x1/0x9 ptr=(null)") + "\n";
   EXPECT_EQ(read(join({0, 1, 4, 5}) + null + null).count_of(Imperfection::repeated_lines), 0u);
+}
+
+TEST(TextDamage, ACallSiteOfZero) {
+  for (const char* const site : {"0", "0x0", "0000000000000000"}) {
+    const ReadText found = read(at(100, std::string("kfree: call_site=") + site + " ptr=ffff888001234500") + "\n");
+    EXPECT_EQ(found.events.size(), 1u) << site;
+    EXPECT_EQ(found.unreadable(), 0u) << site;
+  }
 }
 
 TEST(TextDamage, LineEndsAndBytes) {
