@@ -189,16 +189,34 @@ std::optional<std::size_t> start_of_glued(const Line& first, const Line& second)
   return blank < end && end - blank <= kColumns ? std::optional(blank) : std::nullopt;
 }
 
+// Returns where the text of the event starts in the line, if another entry precedes it in the same line.
+std::optional<std::size_t> start_after_entry(const Line& event, std::string_view line) {
+  constexpr std::size_t kShortestEntry = 24;
+  if (event.comm.data() < line.data() + kShortestEntry || event.comm.data() > line.data() + line.size())
+    return std::nullopt;
+  const auto start = static_cast<std::size_t>(event.comm.data() - line.data());
+  const std::string_view before = line.substr(0, start);
+  return parse_entry(before) || was_event(before) ? std::optional(start) : std::nullopt;
+}
+
 }  // namespace
 
-// Splits an event that another event follows in the same line, because a line break is lost.
-Lines::Item Lines::without_glued(Item item) {
+// Splits an event that another event follows in the same line, because a line break is lost. Messages often lack it.
+Lines::Item Lines::without_glued(Item item, std::string_view line) {
+  constexpr const char* kTwoEvents = "a line break is lost, so it has two events";
   Line* const first = std::get_if<Line>(&item);
-  if (first == nullptr || first->fields.find(": ") == first->fields.npos || !is_memory_event(*first)) return item;
+  if (first == nullptr) return item;
+  if (const auto start = start_after_entry(*first, line)) {
+    glued_ = line.substr(*start);
+    return Unreadable{kTwoEvents};
+  }
+  // The event `console` has the kernel's log, which may quote events.
+  if (first->fields.find(": ") == first->fields.npos || first->event == "console") return item;
   const auto second = parse_line(first->fields);
   if (!second) return item;
-  const auto start = start_of_glued(*first, *second);
-  if (!start) return Unreadable{"a line break is lost, so it has two events"};
+  const bool is_quoted = second->time < first->time && !is_memory_event(*first);
+  const auto start = is_quoted ? std::nullopt : start_of_glued(*first, *second);
+  if (!start) return Unreadable{kTwoEvents};
   glued_ = first->fields.substr(*start);
   first->fields = trim(first->fields.substr(0, *start));
   return item;
@@ -220,7 +238,7 @@ bool Lines::is_known_repeat() {
 std::optional<Lines::Item> Lines::next_of_all() {
   if (!glued_.empty()) {
     const std::string_view glued = take_glued();
-    return without_glued(parse_item(glued));
+    return without_glued(parse_item(glued), glued);
   }
   if (rest_.empty()) return std::nullopt;
   offset_ = consumed();
@@ -235,7 +253,7 @@ std::optional<Lines::Item> Lines::next_of_all() {
     glued_ = clean_line(rest, next_);
     return parse_item(line.substr(0, at + kDropped.size()));
   }
-  Item item = without_glued(parse_item(line));
+  Item item = without_glued(parse_item(line), line);
   return glued_.empty() ? with_continuation(item, line) : item;
 }
 
@@ -375,7 +393,7 @@ std::optional<Line> Lines::parse_rare(std::string_view text) {
   return line;
 }
 
-// Parses a line of the function_graph tracer.
+// Parses a line of the function_graph tracer, or two lines of it if the line break is lost.
 std::optional<Lines::Item> Lines::parse_call(std::string_view line) {
   constexpr unsigned kMostPrefixes = 2;
   for (unsigned i = 0; i <= kMostPrefixes && !line.empty(); ++i, line = without_prefix_word(line)) {

@@ -59,7 +59,7 @@ class Lines {
   static std::size_t page_width_of(std::string_view text);
   std::string_view take_line();
   std::string_view take_glued();
-  Item without_glued(Item item);
+  Item without_glued(Item item, std::string_view line);
   std::string_view with_split_parts(std::string_view line);
   std::string_view with_wrapped_call(std::string_view line);
   Item parse_item(std::string_view line);

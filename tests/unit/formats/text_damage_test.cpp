@@ -77,6 +77,27 @@ TEST(TextDamage, AFirstLineThatStartsInsideTheName) {
   EXPECT_EQ(task_name(found.info.tasks, 812, 100'000'001'000), "bash");
 }
 
+TEST(TextDamage, AMessageWithoutLineBreak) {
+  for (const std::string message :
+       {"tracing_mark_write: B|812|foo", "my_init: no: newline", "bputs: x", "kfree <-foo",
+        "sched_wakeup: comm=foo pid=1 prio=120 target_cpu=001", "0: a message with several words"}) {
+    const ReadText found = read(at(100, kmalloc(0)) + "\n" + at(101, message) + at(102, kfree(0)) + "\n");
+    EXPECT_EQ(memory_events(found), 2u) << message;
+    EXPECT_EQ(found.events.back().kind, EventKind::kfree) << message;
+    EXPECT_EQ(found.events.back().time_ns, 102'000'001'000u) << message;
+    EXPECT_EQ(found.unreadable(), 0u) << message;
+  }
+  // Messages may quote older events.
+  const ReadText quoted = read(at(103, kmalloc(0)) + "\n" + at(104, "print: ") + "x" + at(102, kfree(0)) + "\n");
+  EXPECT_EQ(memory_events(quoted), 1u);
+  EXPECT_EQ(quoted.unreadable(), 1u);
+  // A function without its caller is an entry, too.
+  const ReadText function = read(at(100, kmalloc(0)) + "\n" + at(101, "kfree") + at(102, kfree(0)) + "\n");
+  EXPECT_EQ(memory_events(function), 2u);
+  EXPECT_EQ(function.unreadable(), 1u);
+  EXPECT_EQ(function.info.recording.buffers, std::vector<std::string>{""});
+}
+
 TEST(TextDamage, APointerThatIsCutOff) {
   const auto trace = [](const std::string& prefix, const std::string& pointer) {
     std::string text;
