@@ -154,6 +154,28 @@ std::string_view without_comment_mark(std::string_view line) {
   return line;
 }
 
+// Removes marks that program text has at the end of a line: quotation marks, ";", "\\", "$" and "\\n". Also removes the
+// quotation mark at the start. Keeps the ";" of a call, as in "f();".
+std::string_view without_end_marks(std::string_view line) {
+  constexpr std::string_view kQuotes = "\"'`";
+  std::string_view kept = line;
+  while (!kept.empty()) {
+    const char last = kept.back();
+    const char before = kept.size() > 1 ? kept[kept.size() - 2] : ' ';
+    const bool is_mark = last == '\\' || last == '$' || (last == ';' && before != ')') ||
+                         (last == ',' && kQuotes.find(before) != kQuotes.npos) || kQuotes.find(last) != kQuotes.npos;
+    if (is_mark)
+      kept.remove_suffix(1);
+    else if (kept.size() < line.size() && (last == ' ' || kept.ends_with("\\n")))
+      kept.remove_suffix(last == ' ' ? 1 : 2);
+    else
+      break;
+  }
+  const std::size_t begin = std::min(kept.find_first_not_of(' '), kept.size());
+  const bool is_quoted = kept.size() < line.size() && begin < kept.size() && kQuotes.find(kept[begin]) != kQuotes.npos;
+  return is_quoted ? kept.substr(begin + 1) : kept;
+}
+
 // Removes colours, such as "\e[01;31m". Replaces tabs and non-breaking blanks. In Latin-1, such a blank is 0xA0, which
 // in UTF-8 never follows an ASCII character.
 std::string with_plain_characters(std::string_view line) {
@@ -213,6 +235,8 @@ std::string_view without_log_prefix(std::string_view line) {
 std::string_view clean_line(std::string_view line, std::string& buffer) {
   if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
   while (line.ends_with('\r')) line.remove_suffix(1);
+  constexpr std::string_view kEndMarks = "\"'`;,\\$";
+  if (!line.empty() && kEndMarks.find(line.back()) != kEndMarks.npos) line = without_end_marks(line);
   const bool is_plain = std::ranges::none_of(line, [](unsigned char c) { return kRewritten[c]; });
   if (!is_plain && line.find('&') != line.npos) {
     buffer = without_entities(line);

@@ -178,6 +178,16 @@ TEST(TextDamage, CopiesThatOverlap) {
   EXPECT_EQ(read(join({0, 1, 4, 5}) + null + null).count_of(Imperfection::repeated_lines), 0u);
 }
 
+TEST(TextDamage, LinesOfProgramText) {
+  const std::string free = at(100, "kmem_cache_free: call_site=bar+0x1/0x9 ptr=ffff888001234500 name=dentry");
+  for (const char* const end : {";", "\\", "\"", "\",", "\\n\",", " \\", "';", "$", "\\n\" \\"}) {
+    const ReadText found = read((std::string(end).find('"') == std::string::npos ? "" : "\"") + free + end + "\n");
+    ASSERT_EQ(found.events.size(), 1u) << end;
+    EXPECT_EQ(found.info.tables.cache_names.at(found.events[0].cache.value), "dentry") << end;
+    EXPECT_EQ(task_name(found.info.tasks, 812, found.events[0].time_ns), "bash") << end;
+  }
+}
+
 TEST(TextDamage, ACallSiteOfZero) {
   for (const char* const site : {"0", "0x0", "0000000000000000"}) {
     const ReadText found = read(at(100, std::string("kfree: call_site=") + site + " ptr=ffff888001234500") + "\n");
