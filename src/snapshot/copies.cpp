@@ -345,6 +345,7 @@ class Finder {
     copies.earlier_reports = log.earlier;
     copies.foreign_reports = log.foreign;
     copies.repeated_reports = log.repeated;
+    copies.other_logs = other_logs_;
     if (log.usable.empty()) return;
     copies.log = log_;
     if (log.usable.back().is_of_cgroup()) copies.cgroup = log.usable.back().kill.cgroup->memory.path;
@@ -388,6 +389,7 @@ class Finder {
   LogReports log_reports_;
   bool has_cgroup_kills_ = false;
   std::string log_;
+  std::string other_logs_;
   std::string repeated_;  // lines of the text "missing" about files with several copies
   std::string damage_;    // why the archive could be read only partly
 };

@@ -27,6 +27,7 @@ struct Copies {
   std::size_t repeated_reports = 0;  // number of reports that are copies of another report in the log
   std::size_t dropped_reports = 0;   // number of oldest reports that were dropped because the log has too many
   std::size_t earlier_reports = 0;   // number of reports from earlier boots
+  std::string other_logs;            // paths of unused logs with other reports, separated by commas
   std::string cgroup;                // the cgroup whose memory all `reports` show; empty: they show the machine's
   std::string log;                   // path of the file with the reports
   std::vector<std::string> files;    // paths of the files that were read, relative to the folder or archive

@@ -65,8 +65,9 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
 // mm/vmstat.c counts at most 100000 blocks of a list, because it holds a lock meanwhile.
 void note_limit(std::string_view file, std::string_view text, KernelMemory& memory) {
   if (text.find('>') != text.npos)
-    memory.missing.push_back({std::string(file), "the kernel stops counting at 100000 blocks of a list: the file has "
-                                                 "\">100000\", and there may be more",
+    memory.missing.push_back({std::string(file),
+                              "the kernel stops counting at 100000 blocks of a list: the file has "
+                              "\">100000\", and there may be more",
                               ""});
 }
 

@@ -67,7 +67,8 @@ void add_kernel(Sheet& sheet, const KernelParts& parts, const NamedAmounts& valu
   add("percpu", "percpu", parts.percpu, "oom: percpu");
   sheet.group("others", "other counted memory", "");
   if (counted("sock") || !kernel) sheet.part("sockets", "buffers of sockets", counted("sock"), "oom: sock");
-  sheet.part("zswap", "compressed swap", values.empty() ? parts.zswap : parts.zswap.value_or(0), "oom: zswap");
+  const bool has_statistics = counted("anon") || counted("cache");
+  sheet.part("zswap", "compressed swap", has_statistics ? parts.zswap.value_or(0) : parts.zswap, "oom: zswap");
   if (kernel)
     sheet.part("kernel", "other kernel memory", *kernel - std::min(*kernel, parts.sum()),
                counted("kernel") ? "oom: kernel - the kernel's lines above" : "oom: kmem - the kernel's lines above");

@@ -123,7 +123,7 @@ bool is_before_4_4(std::string_view release) {
 // change the meaning in older versions. VmallocChunk has been 0 since Linux 4.4.
 VmallocMeaning vmalloc_meaning(const Sheet& sheet, const KernelMemory& memory, ByteCount total) {
   const ByteCount used = sheet.meminfo("VmallocUsed");
-  if (!memory.meminfo.empty() && memory.meminfo.back().name == "VmallocUsed") return VmallocMeaning::unknown;
+  if (memory.vmalloc.empty() && memory.meminfo.back().name == "VmallocUsed") return VmallocMeaning::unknown;
   if (sheet.meminfo("VmallocChunk") != 0 || used > total || is_before_4_4(memory.release))
     return VmallocMeaning::address_space;
   return used == 0 ? VmallocMeaning::nothing : VmallocMeaning::memory;

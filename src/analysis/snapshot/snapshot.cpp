@@ -189,6 +189,8 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   SnapshotDiff result;
   result.a_unix_ns = a.memory.unix_ns;
   result.b_unix_ns = b.memory.unix_ns;
+  result.a_host = a.memory.host;
+  result.b_host = b.memory.host;
   result.a_kernel = kernel_of(a.memory);
   result.b_kernel = kernel_of(b.memory);
   result.sheet = compare_sheets(a, b);

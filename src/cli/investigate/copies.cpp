@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/folder.hpp"
+#include "base/text.hpp"
 #include "cli/investigate/evidence.hpp"
 #include "cli/snapshot/files.hpp"
 #include "cli/support/names_in_time.hpp"
@@ -191,6 +192,29 @@ void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKern
   copied.is_log = true;
 }
 
+// Throws Error if two states name different machines or kernels.
+void refuse_other_machines(const std::string& folder, const CopiedKernel& copied) {
+  KernelMemory known;
+  const auto compare = [&](const KernelMemory& memory) {
+    const auto differ = [](const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; };
+    if (differ(known.host, memory.host) || differ(known.release, memory.release))
+      throw Error("The copies are of different machines or kernels, so they cannot be compared")
+          .hint(fmt::format(
+              "One is of {} with Linux {}, another of {} with Linux {}. To see what differs: kmemtrace diff",
+              printable(known.host), printable(known.release), printable(memory.host), printable(memory.release)))
+          .at({folder, {}, {}});
+    if (known.host.empty()) known.host = memory.host;
+    if (known.release.empty()) known.release = memory.release;
+  };
+  for (const StateSample& state : copied.states) {
+    StateSample only;
+    only.texts.emplace_back("uname", text_of(state, "uname"));
+    compare(parse_snapshot(only, 4096));
+  }
+  if (copied.before) compare(copied.before->memory);
+  if (copied.after) compare(copied.after->memory);
+}
+
 // Returns the path of a snapshot, or an empty string if there is none.
 std::string snapshot_in(const std::string& folder, const char* name) {
   std::string path = folder + "/" + name;
@@ -241,6 +265,7 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   if (whole != copied.states.end()) copied.page_size = parse_snapshot(*whole, 0).page_size;
   if (!copied.before_path.empty()) copied.before = read_snapshot(copied.before_path);
   if (!copied.after_path.empty()) copied.after = read_snapshot(copied.after_path);
+  refuse_other_machines(folder, copied);
   const bool has_nothing = copied.evidence.empty() && copied.trace.empty() && folders.empty() && !copied.before &&
                            !copied.after && copied.damaged.empty() && copied.lacking_meminfo.empty();
   if (has_nothing && may_have_log(folder)) {

@@ -137,6 +137,9 @@ std::vector<MissingSource> notes_of(const Copies& copies) {
   add("unused reports of earlier boots", copies.earlier_reports);
   add("unused reports, because each is the same as an earlier one", copies.repeated_reports);
   add("unused reports of another machine or kernel", copies.foreign_reports);
+  if (!copies.other_logs.empty())
+    notes.push_back(
+        {"log", fmt::format("other logs have other reports, which are not used: {}", copies.other_logs), {}});
   if (!copies.cgroup.empty())
     notes.push_back(
         {"log",

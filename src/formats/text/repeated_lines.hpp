@@ -41,7 +41,7 @@ class RepeatedLines {
   bool counts_twins_;
   std::map<unsigned, Cpu> cpus_;
   std::uint64_t previous_ = 0;  // time of the previous event, of any CPU
-  bool is_in_copy_ = false;  // all events since the time jumped back repeat earlier ones
+  bool is_in_copy_ = false;     // all events since the time jumped back repeat earlier ones
   std::string_view last_;
   bool goes_back_ = false;
   bool has_twins_ = false;

@@ -140,6 +140,8 @@ struct BalanceChange {
 struct SnapshotDiff {
   std::uint64_t a_unix_ns = 0;  // 0: unknown
   std::uint64_t b_unix_ns = 0;
+  std::string a_host;  // name of the machine; empty if unknown
+  std::string b_host;
   std::string a_kernel;
   std::string b_kernel;
   std::vector<BalanceChange> sheet;

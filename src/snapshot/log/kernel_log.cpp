@@ -231,8 +231,8 @@ std::size_t width_of_page(std::string_view log) {
 
 // True if the line has characters that clean() changes.
 bool is_unclean(std::string_view line) {
-  return line.find_first_of(std::string_view("\r\t\x1b#\\\xc2\xe2&\0", 9)) != line.npos || line.find("<br") != line.npos ||
-         line.find("<BR") != line.npos;
+  return line.find_first_of(std::string_view("\r\t\x1b#\\\xc2\xe2&\0", 9)) != line.npos ||
+         line.find("<br") != line.npos || line.find("<BR") != line.npos;
 }
 
 // Learns prefixes of unknown forms from the first lines of reports.

@@ -285,7 +285,8 @@ class ReportReader {
     const auto number = whole_amount(words.next());
     const std::string_view what = trim(words.rest());
     const bool is_count = what.starts_with("pages ") || what.starts_with("total pagecache pages") ||
-                          what == "pagecache pages" || what == "reserved pages" || what == "free pages";
+                          what == "pagecache pages" || what == "reserved pages" || what == "free pages" ||
+                          what == "slab pages";
     if (!number || !is_count || what.size() > kMost) return false;
     report_.lines.try_emplace(what == "pagecache pages" ? "total pagecache pages" : std::string(what), *number);
     return true;

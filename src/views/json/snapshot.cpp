@@ -298,8 +298,12 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
 std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options) {
   Json json = Json::object();
   json["schema"] = "kmemtrace.snapshot-diff/1";
-  json["a"] = {{"taken_unix_ns", time_or_null(diff.a_unix_ns)}, {"kernel", text_or_null(diff.a_kernel)}};
-  json["b"] = {{"taken_unix_ns", time_or_null(diff.b_unix_ns)}, {"kernel", text_or_null(diff.b_kernel)}};
+  json["a"] = {{"taken_unix_ns", time_or_null(diff.a_unix_ns)},
+               {"kernel", text_or_null(diff.a_kernel)},
+               {"host", text_or_null(diff.a_host)}};
+  json["b"] = {{"taken_unix_ns", time_or_null(diff.b_unix_ns)},
+               {"kernel", text_or_null(diff.b_kernel)},
+               {"host", text_or_null(diff.b_host)}};
   json["balance"] = Json::array();
   for (const auto& [line, a, b] : diff.sheet) {
     Json one = Json::object();

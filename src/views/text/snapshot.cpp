@@ -243,8 +243,9 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
                            zone.cpu_list_pages ? in_bytes(*zone.cpu_list_pages) : "-", largest_block}});
   }
   if (table.rows.empty()) return {};
-  table.rows.push_back({{"total", knows_managed ? in_bytes(all_managed) : "-", knows_all_free ? in_bytes(all_free) : "-",
-                         knows_cpu_lists ? in_bytes(all_on_cpus) : "-", ""}});
+  table.rows.push_back(
+      {{"total", knows_managed ? in_bytes(all_managed) : "-", knows_all_free ? in_bytes(all_free) : "-",
+        knows_cpu_lists ? in_bytes(all_on_cpus) : "-", ""}});
   table.rows.back().aside = true;
   const std::string zones = "\n" + heading("Zones", style) + to_text(table, style);
   if (!knows_all_free) return zones;
@@ -259,9 +260,9 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   if (!counted)
     remark += ".";
   else if (in_meminfo > in_zones + change)
-    remark += fmt::format("; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo",
-                          say_bytes(in_meminfo - in_zones, style),
-                          memory.oom ? "in zones that are not shown" : "outside of these zones, or the files are of different times");
+    remark += fmt::format(
+        "; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo", say_bytes(in_meminfo - in_zones, style),
+        memory.oom ? "in zones that are not shown" : "outside of these zones, or the files are of different times");
   else if (in_zones > in_meminfo + change)
     remark += fmt::format("; {} counts {} less: the numbers contradict each other.",
                           memory.oom ? "the report" : "meminfo", say_bytes(in_zones - in_meminfo, style));
@@ -401,6 +402,11 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   };
   side("A", diff.a_kernel, diff.a_unix_ns);
   side("B", diff.b_kernel, diff.b_unix_ns);
+  if (!diff.a_host.empty() && !diff.b_host.empty() && diff.a_host != diff.b_host)
+    out += hanging("",
+                   fmt::format("A is of the machine {} and B of {}: differences are no changes over time.",
+                               printable(diff.a_host), printable(diff.b_host)),
+                   style);
   out += '\n';
   Table table{{{"Where it is", true}, {"A", false, 1}, {"B", false, 1}, {"Change"}}, {}};
   const auto bytes_or_unknown = [&style](std::optional<std::int64_t> bytes) {

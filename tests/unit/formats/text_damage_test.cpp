@@ -159,7 +159,8 @@ TEST(TextDamage, CopiesThatOverlap) {
   const std::string header = "# tracer: nop\n#\n# entries-in-buffer/entries-written: 8/8   #P:1\n#\n";
   const std::string whole = "cpus=1\n" + join({0, 1, 2, 3, 4, 5, 6, 7});
   for (const std::string& text :
-       {whole + whole, header + join({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}), join({0, 1, 2, 3, 4, 2, 3, 4, 5, 6, 7}),
+       {whole + whole, header + join({0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}),
+        join({0, 1, 2, 3, 4, 2, 3, 4, 5, 6, 7}),
         header + join({0, 1, 2, 3, 4, 5, 6, 7}) + header + join({0, 1, 2, 3, 4, 5, 6, 7}),
         header + join({0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7}), join({0, 1, 2, 2, 3, 4, 5, 6, 7})}) {
     const ReadText found = read(text);

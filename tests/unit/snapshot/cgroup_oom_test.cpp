@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tests reading reports of kills inside a cgroup that reached its limit. The sums were computed by hand.
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -220,6 +221,21 @@ TEST(CgroupOom, ACgroupIsNotComparedWithAnother) {
   EXPECT_NO_THROW(diff(a, a));
   EXPECT_THROW(diff(a, b), Error);
   EXPECT_THROW(diff(a, machine), Error);
+}
+
+// Old kernels lack some counters, which are then 0. Without any statistics, they are unknown.
+TEST(CgroupOom, CountersAreUnknownWithoutStatistics) {
+  const auto line_in = [](const std::string& log, std::string_view id) {
+    const SnapshotResult found = take_stock(parse_snapshot(sample_of(oom_reports(log).back()), 0));
+    return *std::ranges::find(found.sheet, id, &BalanceLine::id);
+  };
+  std::string without = kOld;
+  for (std::size_t at = 0; (at = without.find("[8.1] Memory cgroup stats")) != without.npos;)
+    without.erase(at, without.find('\n', at) + 1 - at);
+  for (const char* const id : {"user.shmem", "others.zswap"}) {
+    EXPECT_TRUE(line_in(kOld, id).known) << id;
+    EXPECT_FALSE(line_in(without, id).known) << id;
+  }
 }
 
 }  // namespace

@@ -457,6 +457,28 @@ TEST(MixedReports, MemoryOfAnotherSizeIsOfAnotherMachine) {
   EXPECT_EQ(copies.foreign_reports, 1u);
 }
 
+// The line kernel_misc_reclaimable is between those of pagetables and free.
+TEST(CutReports, ReclaimableMemoryIsUnknownWithoutTheLinesAroundIt) {
+  const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
+  const auto without = [&](const std::string& words, std::size_t lines) {
+    std::string text = whole;
+    const std::size_t at = text.find(words);
+    std::size_t end = at;
+    for (std::size_t i = 0; i < lines; ++i) end = text.find('\n', end) + 1;
+    return line_of(stock_of(only_report(text.erase(at, end - at))), "others.reclaimable");
+  };
+  EXPECT_EQ(without(" sec_pagetables", 2), 0);  // before Linux 4.20
+  EXPECT_EQ(without(" mapped:5", 3), std::nullopt);
+}
+
+TEST(OldReports, TheAllocatorSlobHasOneCounter) {
+  const OomReport report = only_report(
+      "Mem-info:\nactive_anon:2000 inactive_anon:100 isolated_anon:0\n free:6000 "
+      "slab_reclaimable:0 slab_unreclaimable:0 mapped:5 pagetables:7\n" +
+      std::string(kFirstZone) + "20382 pages of RAM\n750 slab pages\n542 reserved pages\n");
+  EXPECT_EQ(line_of(stock_of(report), "slab"), 750 * 4096);
+}
+
 TEST(OldReports, CountersOfLinux2_6_0) {
   const SnapshotResult found = stock_of(only_report(
       "Mem-info:\ncpu 0 hot: low 32, high 96, batch 16 used:40\ncpu 0 cold: low 0, high 32, batch 16 used:2\n"

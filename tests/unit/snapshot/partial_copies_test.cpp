@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "analysis/snapshot/snapshot.hpp"
+#include "base/error.hpp"
 #include "snapshot/changed_copy.hpp"
 #include "snapshot/copies.hpp"
 #include "snapshot/parse.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace kmt {
 namespace {
@@ -323,6 +325,79 @@ TEST(PartialCopies, VmallocinfoMayLackAreas) {
   const SnapshotResult whole = stock_of({{"meminfo", meminfo}, {"vmallocinfo", load + rest}});
   EXPECT_FALSE(lacks(whole, "vmallocinfo", ""));
   EXPECT_EQ(line_of(whole, "vmalloc")->bytes, 20000 * 1024);
+}
+
+TEST(PartialCopies, HugePagesAreUnknownWithoutTheirLines) {
+  EXPECT_FALSE(line_of(stock_of({{"meminfo", kMeminfo}}), "hugetlb")->known);
+  const std::string pages = kMeminfo + "HugePages_Total: 3\n";
+  EXPECT_FALSE(line_of(stock_of({{"meminfo", pages}}), "hugetlb")->known);
+  EXPECT_EQ(line_of(stock_of({{"meminfo", pages + "Hugepagesize: 2048 kB\n"}}), "hugetlb")->bytes, 6 << 20);
+  EXPECT_TRUE(line_of(stock_of({{"meminfo", kMeminfo + "HugePages_Total: 0\n"}}), "hugetlb")->known);
+}
+
+// Before Linux 4.4, VmallocUsed is address space. The next line, VmallocChunk, shows which kernel it is.
+TEST(PartialCopies, VmallocUsedIsUnknownAtTheEndOfACutMeminfo) {
+  std::string meminfo = kMeminfo.substr(0, kMeminfo.find("Percpu"));
+  EXPECT_FALSE(line_of(stock_of({{"meminfo", meminfo}}), "vmalloc")->known);
+  EXPECT_TRUE(line_of(stock_of({{"meminfo", meminfo + "VmallocChunk: 0 kB\n"}}), "vmalloc")->known);
+}
+
+TEST(PartialCopies, LinesOfMeminfoMayBeCutAtAColumn) {
+  EXPECT_THROW(stock_of({{"meminfo", "MemTotal:\nMemFree:\nCached:\n" + kMeminfo}}), Error);
+  // other lines have a unit, so the end of this one is missing
+  const SnapshotResult found = stock_of({{"meminfo", kMeminfo + "SwapTotal: 1234\n"}});
+  EXPECT_EQ(find_number(found.memory.meminfo, "SwapTotal"), std::nullopt);
+  EXPECT_EQ(found.memory.unknown_lines, 1u);
+}
+
+TEST(PartialCopies, BuddyinfoMayLackZones) {
+  const std::string zones =
+      "Node 0, zone DMA\n  pages free 100\n      managed 1000\nNode 0, zone Normal\n  pages free 11000\n      managed "
+      "24000\n";
+  const std::string dma = "Node 0, zone DMA 100 0 0 0 0 0 0 0 0 0 0\n";
+  const std::string normal = "Node 0, zone Normal 11000 0 0 0 0 0 0 0 0 0 0\n";
+  const SnapshotResult whole = stock_of({{"meminfo", kMeminfo}, {"zoneinfo", zones}, {"buddyinfo", dma + normal}});
+  EXPECT_FALSE(lacks(whole, "buddyinfo", ""));
+  const SnapshotResult part = stock_of({{"meminfo", kMeminfo}, {"zoneinfo", zones}, {"buddyinfo", dma}});
+  EXPECT_TRUE(lacks(part, "buddyinfo", "lacks zones"));
+  for (const MemoryZone& zone : part.memory.zones) EXPECT_TRUE(zone.free.empty());
+}
+
+TEST(PartialCopies, ZoneinfoMayBeCut) {
+  const std::string dma =
+      "Node 0, zone DMA\n  pages free 100\n      managed 12000\n  pagesets\n    cpu: 0\n      count: 3\n";
+  const std::string normal = "Node 0, zone Normal\n  pages free 11000\n      managed 13000\n";
+  const std::string lists = "  pagesets\n    cpu: 0\n      count: 7\n";
+  const auto is_cut = [](const std::string& zones) {
+    return lacks(stock_of({{"meminfo", kMeminfo}, {"zoneinfo", zones}}), "zoneinfo", "");
+  };
+  EXPECT_FALSE(is_cut(dma + normal + lists));
+  EXPECT_TRUE(is_cut(dma + normal));
+  EXPECT_TRUE(is_cut(dma + "Node 0, zone Normal\n"));
+}
+
+// An empty slabinfo is no list without caches.
+TEST(PartialCopies, CachesAreNotComparedWithAnEmptySlabinfo) {
+  const SnapshotResult whole = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + kDentry + kOldest}});
+  for (const std::string text : {"", "cat: slabinfo: Permission denied\n"}) {
+    const SnapshotDiff found = diff(whole, stock_of({{"meminfo", kMeminfo}, {"slabinfo", text}}));
+    EXPECT_TRUE(found.caches.empty());
+    for (const BalanceChange& change : found.sheet)
+      if (change.line.id == "slab.in-use") EXPECT_EQ(change.b, std::nullopt);
+  }
+}
+
+TEST(PartialCopies, BlocksMayBeMoreThanTheKernelCounts) {
+  const SnapshotResult found = stock_of(
+      {{"meminfo", kMeminfo}, {"pagetypeinfo", "Node 0, zone Normal, type Movable >100000 5 0 0 0 0 0 0 0 0 0\n"}});
+  EXPECT_TRUE(lacks(found, "pagetypeinfo", "there may be more"));
+}
+
+TEST(PartialCopies, DiffNamesDifferentMachines) {
+  const SnapshotResult a = stock_of({{"meminfo", kMeminfo}, {"uname", "Linux web1 6.1.0 #1 SMP x86_64 GNU/Linux"}});
+  const SnapshotResult b = stock_of({{"meminfo", kMeminfo}, {"uname", "Linux db7 6.1.0 #1 SMP x86_64 GNU/Linux"}});
+  EXPECT_NE(text_snapshot_diff(diff(a, b), {}, {}).find("machine web1 and B of db7"), std::string::npos);
+  EXPECT_EQ(text_snapshot_diff(diff(a, a), {}, {}).find("machine"), std::string::npos);
 }
 
 TEST(PartialCopies, OnlyCachesOfBothAreCompared) {

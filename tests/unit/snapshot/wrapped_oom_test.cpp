@@ -238,5 +238,22 @@ TEST(CallSites, OfReportsAreRead) {
   }
 }
 
+TEST(WrappedReports, BooksMarkWrappedLinesWithArrows) {
+  const std::string log =
+      "Oct 14 10:22:40 host kernel: Task in /foo killed as a result of limit of /foo\n"
+      "Oct 14 10:22:40 host kernel: memory: usage 4kB, limit 4kB,\n \xe2\x86\xaa failcnt 8\n"
+      "Oct 14 10:22:40 host kernel: [ pid ]   uid  tgid total_vm\n \xe2\x86\xaarss nr_ptes swapents oom_score_adj "
+      "name\n"
+      "Oct 14 10:22:40 host kernel: [ 2687]     0  2687    28281\n \xe2\x86\xaa"
+      "347     12        0             0 sh\n"
+      "Oct 14 10:22:40 host kernel: Memory cgroup out of memory:\n \xe2\x86\xaaKill process 2687 (sh) score 0 or "
+      "sacrifice "
+      "child\n";
+  const auto reports = oom_reports(log);
+  ASSERT_EQ(reports.size(), 1u);
+  ASSERT_EQ(reports.front().kill.tasks.size(), 1u);
+  EXPECT_EQ(reports.front().kill.tasks.front().rss_pages, 347u);
+}
+
 }  // namespace
 }  // namespace kmt
