@@ -80,7 +80,7 @@ PacketStart read_packet_context(const JsonStreamClass& stream_class, Bytes file,
   if (content > total || content < decoder.in.at() || total % 8 != 0)
     throw Error(
         fmt::format("the packet at offset {:#x} has an impossible size: {} of {} bits", offset, content, total));
-  PacketStart start{&stream_class, std::min(content, bits_left), std::min(total, bits_left) / 8, content > bits_left};
+  PacketStart start{&stream_class, std::min(content, bits_left), std::min(total, bits_left) / 8, total > bits_left};
   decoder.in.end_after(start.content_bits);
   return start;
 }

@@ -93,6 +93,11 @@ void JsonStream::begin_packet() {
     bt_packet_put_ref(std::exchange(packet_, nullptr));
     throw;
   }
+  if (!first_sequence_) first_sequence_ = decoder_.roles.sequence;
+  if (decoder_.roles.sequence < first_sequence_) {
+    bt_packet_put_ref(std::exchange(packet_, nullptr));
+    throw Error(fmt::format("the packet at offset {:#x} has a lower sequence number than the first packet", at_));
+  }
   if (is_repeated()) {
     bt_packet_put_ref(std::exchange(packet_, nullptr));
     at_ += start_.total_bytes;

@@ -56,6 +56,7 @@ class JsonStream {
   bt_packet* packet_ = nullptr;
   PacketStart start_;
   LastPacket last_;
+  std::optional<std::uint64_t> first_sequence_;  // sequence number of the first packet
   std::optional<ReadOnce> part_read_;
   bool has_begun_ = false, has_ended_ = false;
 };

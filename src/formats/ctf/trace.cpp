@@ -59,6 +59,21 @@ const bt_clock_class* clock_of(const bt_stream* stream) {
   return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
 }
 
+// Each stream that a tracer writes has at least one packet.
+void find_empty_streams(const std::vector<std::vector<std::string>>& traces, const std::string& path,
+                        Findings& findings) {
+  namespace fs = std::filesystem;
+  for (const auto& folders : traces)
+    for (const std::string& folder : folders)
+      for (const std::string& name : names_in(folder)) {
+        const fs::path file = fs::path(folder) / name;
+        std::error_code code;
+        if (name.starts_with('.') || !fs::is_regular_file(file, code) || fs::file_size(file, code) != 0) continue;
+        findings.add(
+            {Imperfection::missing_cpu, printable(fs::relative(file, path).string()) + " is empty", {}, {}, {}});
+      }
+}
+
 }  // namespace
 
 Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folders(path)) {
@@ -72,6 +87,7 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
     findings.add({stream.is_cut_off ? Imperfection::cut_off_cpu : Imperfection::damaged_section,
                   fmt::format("{}: {}", shown(stream.path), stream.detail), stream.cpu});
   read_description(findings);
+  if (!is_described) find_empty_streams(folders_.traces, path, findings);
   if (!folders_.kallsyms.empty()) description.kernel.kallsyms = read_file(folders_.kallsyms);
   try {
     graph_ = std::make_unique<Graph>(folders_.traces);

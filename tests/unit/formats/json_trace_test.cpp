@@ -209,6 +209,41 @@ TEST_F(JsonTraceTest, ForgetsTheSelectorsOfThePacketBefore) {
   EXPECT_EQ(damaged_, 1u);
 }
 
+// Returns a packet with one event, and 8 bytes of padding at its end. Its context has the numbers that a tracer writes.
+std::string packet_of(std::uint64_t sequence_number, unsigned event) {
+  constexpr std::uint64_t kContent = 8 * (3 * 8 + 3 * 8);
+  return big_endian(sequence_number) + big_endian(kContent + 64) + big_endian(kContent) + usual_fields(event) +
+         "padding.";
+}
+
+// The file of a stream may end anywhere, also in the padding of a packet.
+TEST_F(JsonTraceTest, ReportsPacketsThatAreCutOrOutOfOrder) {
+  const auto with_role = [](const char* role) { return integer(64, fmt::format(R"(,"roles":["{}"])", role)); };
+  const std::string context = structure({{"number", with_role("packet-sequence-number")},
+                                         {"size", with_role("packet-total-length")},
+                                         {"content", with_role("packet-content-length")}});
+  std::string metadata = metadata_with({});
+  const std::string stream_class = R"({"type":"data-stream-class"})";
+  metadata.replace(metadata.find(stream_class), stream_class.size(),
+                   R"({"type":"data-stream-class","packet-context-field-class":)" + context + "}");
+  const std::string whole = packet_of(4, 0) + packet_of(5, 1);
+  EXPECT_EQ(read(metadata, whole).size(), 2u);
+  EXPECT_EQ(damaged_, 0u);
+  EXPECT_EQ(read(metadata, whole.substr(0, whole.size() - 1)).size(), 2u);
+  EXPECT_EQ(damaged_, 1u);
+  EXPECT_EQ(read(metadata, packet_of(4, 0) + packet_of(3, 1)).size(), 1u);
+  EXPECT_EQ(damaged_, 1u);
+}
+
+TEST_F(JsonTraceTest, ReportsEmptyStreams) {
+  const std::string metadata = metadata_with({});
+  std::ofstream(std::filesystem::path(folder_.path()) / "metadata", std::ios::binary) << metadata;
+  std::ofstream(std::filesystem::path(folder_.path()) / "full", std::ios::binary) << usual_fields(0);
+  std::ofstream(std::filesystem::path(folder_.path()) / "empty", std::ios::binary);
+  const auto source = open({folder_.path(), {}, nullptr}, {});
+  EXPECT_EQ(source->info().findings.count_of(Imperfection::missing_cpu), 1u);
+}
+
 TEST_F(JsonTraceTest, UpdatesTheClock) {
   const std::string time = R"(,"roles":["default-clock-timestamp"])";
   const std::string metadata = sequence(
