@@ -292,9 +292,15 @@ std::optional<InterruptLine> parse_interrupt_line(std::string_view text) {
   const std::size_t begins = text.find("==========>");
   const std::size_t arrow = begins == text.npos ? text.find("<==========") : begins;
   if (arrow == text.npos) return std::nullopt;
-  for (std::string_view column : split(text.substr(0, arrow), '|'))
-    if (const auto cpu = take_cpu(column)) return InterruptLine{*cpu, begins != text.npos};
-  return std::nullopt;
+  InterruptLine found{.begins = begins != text.npos};
+  for (std::string_view column : split(text.substr(0, arrow), '|')) {
+    if (const auto cpu = take_cpu(column)) return InterruptLine{.cpu = *cpu, .begins = found.begins};
+    Line task;
+    if (parse_task(column, task)) found.tid = task.tid;
+  }
+  constexpr std::size_t kArrow = 11;
+  const bool has_column = trim(text.substr(arrow + kArrow)) == "|";  // else it is a message
+  return has_column ? std::optional(found) : std::nullopt;
 }
 
 std::optional<SwitchLine> parse_switch_line(std::string_view text) {

@@ -53,6 +53,7 @@ std::optional<CallLine> parse_call_event(const Line& line);
 // The start or end of an interrupt, such as " 0)   ==========> |".
 struct InterruptLine {
   unsigned cpu = 0;
+  std::int32_t tid = -1;  // the interrupted task, if the line has no CPU
   bool begins = false;
 };
 std::optional<InterruptLine> parse_interrupt_line(std::string_view text);

@@ -8,6 +8,15 @@
 
 namespace kmt::text {
 
+void CallTracker::add(const InterruptLine& line) {
+  if (line.tid < 0)
+    cpus_[line.cpu].in_interrupt = line.begins;
+  else if (line.begins)
+    interrupted_.insert(line.tid);
+  else
+    interrupted_.erase(line.tid);
+}
+
 void CallTracker::add(const SwitchLine& line) {
   first_.try_emplace(line.from.cpu, NamedTask{line.from.tid, std::string(line.from.comm)});
   cpus_[line.to.cpu].task = NamedTask{line.to.tid, std::string(line.to.comm)};
@@ -34,7 +43,7 @@ void CallTracker::complete(CallLine& call, std::uint64_t number) {
     call.line.tid = cpu.task ? cpu.task->tid : -1;
     call.line.comm = cpu.task ? std::string_view(cpu.task->comm) : std::string_view();
   }
-  if (cpu.in_interrupt) call.line.context |= Context::kHardIrq;
+  if (cpu.in_interrupt || interrupted_.contains(call.line.tid)) call.line.context |= Context::kHardIrq;
   set_time(call, cpu, number);
   if (call.part == CallPart::comment) return;
   std::vector<OpenCall>& open = open_[{call.line.tid, call.line.tid > 0 ? 0 : call.line.cpu}];

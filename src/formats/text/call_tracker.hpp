@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,7 @@ class CallTracker {
   // object.
   explicit CallTracker(const FirstTasks* first) : known_first_(first) {}
 
-  void add(const InterruptLine& line) { cpus_[line.cpu].in_interrupt = line.begins; }
+  void add(const InterruptLine& line);
   void add(const SwitchLine& line);
   // Completes a line of a call. If the line has no time, `number` becomes its time. Names in `call` are valid until the
   // next call of this function.
@@ -51,7 +52,8 @@ class CallTracker {
   const FirstTasks* known_first_;
   FirstTasks first_;
   std::map<unsigned, Cpu> cpus_;
-  std::string ended_;  // name of the function of the latest call that ended
+  std::set<std::int32_t> interrupted_;  // IDs of interrupted tasks, in a text without CPUs
+  std::string ended_;                   // name of the function of the latest call that ended
   // The open calls of each task, outermost first. The key is the task's ID, and also the CPU if the ID is unknown.
   std::map<std::pair<std::int32_t, unsigned>, std::vector<OpenCall>> open_;
 };

@@ -200,7 +200,8 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
   std::vector<Histogram> histograms;
   std::string buffer;
   std::string joined;
-  std::string open_keys;  // the start of a key that has several lines, such as a stack with one address per line
+  std::size_t row_size = 0;  // length of the row before, in bytes
+  std::string open_keys;     // the start of a key that has several lines, such as a stack with one address per line
   const auto current = [&histograms]() -> Histogram& {
     if (histograms.empty()) histograms.emplace_back();
     return histograms.back();
@@ -215,7 +216,10 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
       open_keys.clear();
     } else if (line.starts_with('{') && close == line.npos) {
       open_keys = trim(line.substr(1));
+    } else if (line.starts_with('{') && text.empty() && bytes.back() != '\n' && line.size() < row_size) {
+      ++current().unreadable_rows;  // the kernel aligns rows, so the last number of this one lacks digits
     } else if (line.starts_with('{')) {
+      row_size = line.size();
       add_row(line.substr(1, close - 1), line.substr(close + 1), current());
     } else if (!open_keys.empty() && close != line.npos) {
       add_row(fmt::format("{} {}", open_keys, trim(line.substr(0, close))), line.substr(close + 1), current());
@@ -227,7 +231,9 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
     }
   }
   // Text before the first trigger may have created an empty histogram.
-  std::erase_if(histograms, [](const Histogram& one) { return one.trigger.empty() && one.keys.empty(); });
+  std::erase_if(histograms, [](const Histogram& one) {
+    return one.trigger.empty() && one.keys.empty() && one.unreadable_rows == 0;
+  });
   return histograms;
 }
 

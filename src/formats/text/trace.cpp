@@ -412,6 +412,8 @@ bool TextTrace::encode(const Line& line, std::uint64_t offset, std::vector<std::
     if (shape.known[i] == kAllocated) allocated = *value;
     if (field.bytes == 8)
       store(record.data() + at, *value, order);
+    else if (field.bytes == 1)
+      record[at] = static_cast<std::uint8_t>(*value);
     else
       store(record.data() + at, static_cast<std::uint32_t>(*value), order);
   }

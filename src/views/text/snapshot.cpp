@@ -247,7 +247,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
       {{"total", knows_managed ? in_bytes(all_managed) : "-", knows_all_free ? in_bytes(all_free) : "-",
         knows_cpu_lists ? in_bytes(all_on_cpus) : "-", ""}});
   table.rows.back().aside = true;
-  const std::string zones = "\n" + heading("Zones", style) + to_text(table, style);
+  std::string zones = "\n" + heading("Zones", style) + to_text(table, style);
   if (!knows_all_free) return zones;
   const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
   std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));

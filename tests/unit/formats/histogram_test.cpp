@@ -38,6 +38,16 @@ TEST(Histogram, HasRowsAndTotals) {
   EXPECT_EQ(sums_of(one)[1], 60680u);
 }
 
+TEST(Histogram, ALastRowMayBeCut) {
+  const std::string rows = kText.substr(0, kText.find("\nTotals"));
+  EXPECT_EQ(read_histograms(bytes_of(rows))[0].rows.size(), 2u);
+  EXPECT_EQ(read_histograms(bytes_of(rows.substr(0, rows.size() - 1)))[0].rows.size(), 2u);  // only the line break
+  const auto cut = read_histograms(bytes_of(rows.substr(0, rows.size() - 3)));
+  EXPECT_EQ(cut[0].rows.size(), 1u);
+  EXPECT_EQ(cut[0].unreadable_rows, 1u);
+  EXPECT_EQ(read_histograms(bytes_of("{ call_site: 1 } hitcount: x\n")).at(0).unreadable_rows, 1u);
+}
+
 // Each stack has a line for each function. Addresses may be decimal. An event may have several triggers.
 TEST(Histogram, OtherKeysAndValues) {
   const auto all = read_histograms(bytes_of(

@@ -176,6 +176,29 @@ TEST(TextCalls, CallsOfAnInterruptAreMarked) {
   EXPECT_EQ(found.calls[3].event.context, 0);
 }
 
+// With nofuncgraph-cpu, marks have no CPU. With funcgraph-proc, they have the task.
+TEST(TextCalls, MarksOfInterruptsMayLackTheCpu) {
+  const ReadCalls found = read(std::string(kHeader) +
+                               "  100.000001 |               |  f() {\n"
+                               "  100.000002 |   ==========> |\n"
+                               "  100.000002 |   1.000 us    |    handle_irq();\n"
+                               "  100.000009 |   <========== |\n"
+                               "  100.000010 |   9.000 us    |  }\n");
+  ASSERT_EQ(shape_of(found), "f{0 handle_irq{1 handle_irq}1 f}0");
+  EXPECT_EQ(found.calls[1].event.context, Context::kHardIrq);
+  EXPECT_EQ(found.calls[3].event.context, 0);
+  const ReadCalls tasks = read(std::string(kHeader) +
+                               "  100.000001 |     bash-12     |               |  f() {\n"
+                               "  100.000002 |     bash-12     |   ==========> |\n"
+                               "  100.000002 |      cc1-78     |   1.000 us    |  g();\n"
+                               "  100.000003 |     bash-12     |   1.000 us    |    handle_irq();\n"
+                               "  100.000009 |     bash-12     |   <========== |\n"
+                               "  100.000010 |     bash-12     |   9.000 us    |  }\n");
+  ASSERT_EQ(shape_of(tasks), "f{0 g{0 g}0 handle_irq{1 handle_irq}1 f}0");
+  EXPECT_EQ(tasks.calls[1].event.context, 0);
+  EXPECT_EQ(tasks.calls[3].event.context, Context::kHardIrq);
+}
+
 // The text starts inside a call, and ends inside another.
 TEST(TextCalls, UnfinishedCalls) {
   const ReadCalls found = read(std::string(kHeader) +
