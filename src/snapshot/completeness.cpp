@@ -93,6 +93,16 @@ void find_cut_zoneinfo(KernelMemory& memory) {
                             "copy /proc/zoneinfo as a whole"});
 }
 
+// Finds a meminfo that may lack its lines about huge pages. They precede the lines DirectMap of x86 and s390x. Only
+// kernels for s390x are often built without huge pages; of x86 and s390x, only s390x has DirectMap1M.
+void find_missing_huge_pages(KernelMemory& memory) {
+  const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
+  if (has("HugePages_Total") || has("Hugetlb") || has("DirectMap1M")) return;
+  memory.missing.push_back({"hugetlb",
+                            "meminfo has no lines about huge pages: the kernel has none, or the copy lacks the lines",
+                            "copy /proc/meminfo as a whole"});
+}
+
 // mm/page_alloc.c adds each page that it gives to a zone both to managed_pages of the zone and to the total.
 void compare_zones_with_total(KernelMemory& memory) {
   const auto total = find_number(memory.meminfo, "MemTotal");
@@ -201,10 +211,7 @@ void drop_repeated_caches(KernelMemory& memory) {
 }
 
 void compare_copies(KernelMemory& memory) {
-  if (!find_number(memory.meminfo, "HugePages_Total") && !find_number(memory.meminfo, "Hugetlb"))
-    memory.missing.push_back({"hugetlb",
-                              "meminfo has no lines about huge pages: the kernel has none, or the copy lacks the lines",
-                              "copy /proc/meminfo as a whole"});
+  find_missing_huge_pages(memory);
   compare_zones_with_total(memory);
   forget_cut_blocks(memory);
   forget_blocks_of_some_zones(memory);
