@@ -152,13 +152,14 @@ std::uint64_t EntryCounts::missing() const {
 void EntryCounts::report_missing(Findings& findings) const {
   for (const Part& part : whole_parts()) {
     // The kernel may add entries while the text is read, but then it hardly adds as many as it had.
-    if (part.kept > 1 && part.entries > part.kept && part.entries % part.kept == 0 && !part.has_repeated)
-      findings.add(
-          {Imperfection::repeated_lines,
-           fmt::format("the header counts {} entries, but the text has {}, which all count", part.kept, part.entries),
-           {},
-           {},
-           {}});
+    constexpr std::uint64_t kMany = 8;
+    if (part.kept >= kMany && part.entries > part.kept && part.entries % part.kept == 0 && !part.has_repeated)
+      findings.add({Imperfection::repeated_lines,
+                    fmt::format("the header counts {} entries, but the text has {}, and all are counted", part.kept,
+                                part.entries),
+                    {},
+                    {},
+                    {}});
     if (part.entries >= part.kept) continue;
     const bool is_of_one_cpu = part.cpus > 1 && part.cpu && !part.has_several_cpus;
     findings.add({Imperfection::truncated_file,

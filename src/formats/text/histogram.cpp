@@ -200,7 +200,7 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
   std::vector<Histogram> histograms;
   std::string buffer;
   std::string joined;
-  std::size_t row_size = 0;  // length of the row before, in bytes
+  std::size_t row_size = 0;  // length of the values of the row before, in bytes
   std::string open_keys;     // the start of a key that has several lines, such as a stack with one address per line
   const auto current = [&histograms]() -> Histogram& {
     if (histograms.empty()) histograms.emplace_back();
@@ -214,12 +214,13 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
     if (line.starts_with(kTrigger)) {
       histograms.emplace_back().trigger = line.substr(kTrigger.size());
       open_keys.clear();
+      row_size = 0;
     } else if (line.starts_with('{') && close == line.npos) {
       open_keys = trim(line.substr(1));
-    } else if (line.starts_with('{') && text.empty() && bytes.back() != '\n' && line.size() < row_size) {
+    } else if (line.starts_with('{') && text.empty() && bytes.back() != '\n' && line.size() - close < row_size) {
       ++current().unreadable_rows;  // the kernel aligns rows, so the last number of this one lacks digits
     } else if (line.starts_with('{')) {
-      row_size = line.size();
+      row_size = line.size() - close;
       add_row(line.substr(1, close - 1), line.substr(close + 1), current());
     } else if (!open_keys.empty() && close != line.npos) {
       add_row(fmt::format("{} {}", open_keys, trim(line.substr(0, close))), line.substr(close + 1), current());

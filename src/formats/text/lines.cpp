@@ -192,7 +192,8 @@ std::optional<std::size_t> start_of_glued(const Line& first, const Line& second)
 // Returns where the text of the event starts in the line, if another entry precedes it in the same line.
 std::optional<std::size_t> start_after_entry(const Line& event, std::string_view line) {
   constexpr std::size_t kShortestEntry = 24;
-  if (event.comm.data() < line.data() + kShortestEntry || event.comm.data() > line.data() + line.size())
+  if (line.size() < kShortestEntry || event.comm.data() < line.data() + kShortestEntry ||
+      event.comm.data() > line.data() + line.size())
     return std::nullopt;
   const auto start = static_cast<std::size_t>(event.comm.data() - line.data());
   const std::string_view before = line.substr(0, start);
@@ -287,7 +288,7 @@ Lines::Item Lines::parse_item(std::string_view line) {
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) {
     if (offset_ != 0 || !starts_inside_time(line, *event, second_line())) return Item(*event);
-    return Item(Unreadable{"it may start inside its time"});
+    return Item(Unreadable{"its time may lack the first digits"});
   }
   if (line.starts_with("# tracer: function")) traces_functions_ = true;
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;

@@ -172,11 +172,15 @@ bool is_line_of_report(std::string_view line) {
 }
 
 std::string with_joined_units(std::string_view line) {
-  std::string joined(line);
   constexpr std::string_view kUnit = " kB";
-  for (std::size_t at = joined.find(kUnit); at != joined.npos; at = joined.find(kUnit, at + 1))
-    if (at > 0 && is_digit(joined[at - 1])) joined.erase(at, 1);
-  return joined;
+  std::string joined;
+  std::size_t copied = 0;
+  for (std::size_t at = line.find(kUnit); at != line.npos; at = line.find(kUnit, at + 1)) {
+    if (at == 0 || !is_digit(line[at - 1])) continue;
+    joined += line.substr(copied, at - copied);
+    copied = at + 1;
+  }
+  return joined += line.substr(copied);
 }
 
 std::string_view memory_part(std::string_view line) {

@@ -404,7 +404,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   side("B", diff.b_kernel, diff.b_unix_ns);
   if (!diff.a_host.empty() && !diff.b_host.empty() && diff.a_host != diff.b_host)
     out += hanging("",
-                   fmt::format("A is of the machine {} and B of {}: differences are no changes over time.",
+                   fmt::format("A is of the machine {} and B of {}: differences are not changes over time.",
                                printable(diff.a_host), printable(diff.b_host)),
                    style);
   out += '\n';
