@@ -511,7 +511,11 @@ Copies copies_in_file(const std::string& path, Bytes bytes) {
   std::string_view text = as_text(bytes);
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   std::string plain;
-  if (is_utf16(text)) remove_editors_changes(plain = text.substr(0, kMostOfALog)), text = plain;
+  if (is_utf16(text)) {
+    plain = text.substr(0, kMostOfALog);
+    remove_editors_changes(plain);
+    text = plain;
+  }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   finder.take_text(path, text);
   Copies copies = finder.finish(path, "file");

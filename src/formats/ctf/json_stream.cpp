@@ -22,8 +22,10 @@ JsonStream::JsonStream(const JsonMetadata& metadata, const StreamFiles& files, c
 
 JsonStream::~JsonStream() {
   for (const bt_message* const message : ready_) bt_message_put_ref(message);
-  if (packet_ != nullptr) bt_packet_put_ref(packet_);
+  if (packet_ != nullptr) drop_packet();
 }
+
+void JsonStream::drop_packet() { bt_packet_put_ref(std::exchange(packet_, nullptr)); }
 
 std::uint64_t JsonStream::next(bt_message_array_const messages, std::uint64_t capacity) {
   std::uint64_t count = 0;
@@ -90,16 +92,16 @@ void JsonStream::begin_packet() {
   try {
     start_ = read_packet_context(stream_class, file, at_, decoder_, bt_packet_borrow_context_field(packet_));
   } catch (const Error&) {
-    bt_packet_put_ref(std::exchange(packet_, nullptr));
+    drop_packet();
     throw;
   }
   if (!first_sequence_) first_sequence_ = decoder_.roles.sequence;
   if (decoder_.roles.sequence < first_sequence_) {
-    bt_packet_put_ref(std::exchange(packet_, nullptr));
+    drop_packet();
     throw Error(fmt::format("the packet at offset {:#x} has a lower sequence number than the first packet", at_));
   }
   if (is_repeated()) {
-    bt_packet_put_ref(std::exchange(packet_, nullptr));
+    drop_packet();
     at_ += start_.total_bytes;
     return;
   }
@@ -124,7 +126,7 @@ void JsonStream::end_packet() {
   const std::uint64_t end = std::max(decoder_.roles.clock, decoder_.roles.end_time.value_or(0));
   give(objects_->has_end_time ? bt_message_packet_end_create_with_default_clock_snapshot(iterator_, packet_, end)
                               : bt_message_packet_end_create(iterator_, packet_));
-  bt_packet_put_ref(std::exchange(packet_, nullptr));
+  drop_packet();
   at_ += start_.total_bytes;
   part_read_->read_until(at_);
 }

@@ -35,6 +35,7 @@ class JsonStream {
   void advance();
   bool find_data();
   void begin_packet();
+  void drop_packet();
   void end_packet();
   void read_event();
   bool is_repeated() const;
