@@ -382,8 +382,11 @@ TEST(PartialCopies, CachesAreNotComparedWithAnEmptySlabinfo) {
   for (const std::string text : {"", "cat: slabinfo: Permission denied\n"}) {
     const SnapshotDiff found = diff(whole, stock_of({{"meminfo", kMeminfo}, {"slabinfo", text}}));
     EXPECT_TRUE(found.caches.empty());
-    for (const BalanceChange& change : found.sheet)
-      if (change.line.id == "slab.in-use") EXPECT_EQ(change.b, std::nullopt);
+    for (const BalanceChange& change : found.sheet) {
+      if (change.line.id == "slab.in-use") {
+        EXPECT_EQ(change.b, std::nullopt);
+      }
+    }
   }
 }
 
