@@ -24,7 +24,10 @@ constexpr std::array kProbes = {
 constexpr const char* kReceive =
     "the network receive path frees socket buffers (sk_buff) in bulk, and keeps some for reuse (napi_skb_cache)";
 
-// The table of paths. Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3.
+constexpr bool kOfPages = true;
+
+// The table of paths. Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3. For pages:
+// mm/page_alloc.c and mm/compaction.c, Linux 6.1 to 7.3. docs/untraced-paths.md states why no probe records pages.
 constexpr std::array kPaths = {
     UntracedPath{"skbuff_head_cache", "*alloc_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
     UntracedPath{"skbuff_head_cache", "*build_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
@@ -86,6 +89,25 @@ constexpr std::array kPaths = {
     UntracedPath{"", "", {6, 18}, kToday, kFrees, "kfree_nolock() has no tracepoint", kNolockFreeFunction},
     UntracedPath{"", "", {4, 3}, kToday, kAllocates, "kmem_cache_alloc_bulk() has no tracepoint", kBulkAllocFunction},
     UntracedPath{"", "", {6, 18}, kToday, kAllocates, "kmalloc_nolock() has no tracepoint", kNolockAllocFunction},
+    UntracedPath{"",
+                 "",
+                 {5, 13},
+                 kToday,
+                 kAllocates,
+                 "alloc_pages_bulk() takes pages from a CPU's list, for vmalloc (kernel stacks, modules), network "
+                 "drivers, NFS, btrfs and XFS",
+                 "",
+                 kOfPages},
+    UntracedPath{"",
+                 "",
+                 {4, 3},
+                 kToday,
+                 kAllocates,
+                 "alloc_contig_range() takes ranges of pages, for CMA and for huge pages of 1 GiB",
+                 "",
+                 kOfPages},
+    UntracedPath{
+        "", "", {4, 3}, kToday, kAllocates, "compaction takes free pages, and moves other pages there", "", kOfPages},
 };
 
 bool applies(const UntracedPath& path, const std::optional<KernelVersion>& kernel) {

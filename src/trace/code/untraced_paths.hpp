@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Kernel paths that free or allocate objects without a tracepoint. An object freed on such a path looks as if it was
-// never freed. An object allocated on such a path looks older than the trace. docs/untraced-paths.md contains the same
-// table.
+// Kernel paths that free or allocate objects or pages without a tracepoint. An object freed on such a path looks as if
+// it was never freed. An object allocated on such a path looks older than the trace. docs/untraced-paths.md contains
+// the same table.
 #pragma once
 
 #include <optional>
@@ -42,6 +42,7 @@ struct UntracedPath {
   bool frees;                  // true: the path frees objects; false: it allocates objects
   std::string_view sentence;
   std::string_view probe;  // the function whose probe records this path; empty: no probe records it
+  bool of_pages = false;   // true: the path allocates or frees pages of the page allocator; false: slab objects
 };
 
 std::span<const UntracedPath> untraced_paths();

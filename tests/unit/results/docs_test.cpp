@@ -84,8 +84,8 @@ TEST(Docs, UntracedPathsEqualTheTable) {
     const std::string until =
         path.until == KernelVersion{} ? std::string("today") : fmt::format("{}.{}", path.until.major, path.until.minor);
     expected += fmt::format("\n| {} | {} | {} | {}.{} to {} | {} | {} |", path.frees ? "frees" : "allocations",
-                            code(path.cache, "any"), code(path.call_site, "any"), path.from.major, path.from.minor,
-                            until, path.sentence, code(path.probe, "none"));
+                            code(path.cache, path.of_pages ? "pages" : "any"), code(path.call_site, "any"),
+                            path.from.major, path.from.minor, until, path.sentence, code(path.probe, "none"));
   }
   EXPECT_EQ(rows, expected);
 }

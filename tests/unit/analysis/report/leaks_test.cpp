@@ -719,6 +719,18 @@ TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_EQ(untraced_free_of("io_kiocb", "f", std::nullopt), nullptr);
 }
 
+// Rows for pages must not explain missing events of slab objects, whose rows without a cache match any cache.
+TEST(UntracedPaths, RowsOfPagesNameAllocationsWithoutAProbe) {
+  std::size_t rows = 0;
+  for (const UntracedPath& path : untraced_paths()) {
+    if (!path.of_pages) continue;
+    ++rows;
+    EXPECT_FALSE(path.frees) << path.sentence;
+    EXPECT_TRUE(path.cache.empty() && path.call_site.empty() && path.probe.empty()) << path.sentence;
+  }
+  EXPECT_EQ(rows, 3u);
+}
+
 TEST(UntracedPaths, AProbedPathIsTraced) {
   TraceInfo info;
   info.tables.event_types = {{"kmem", "kfree", EventKind::kfree}, {"kmemtrace", "free_bulk", EventKind::bulk_free}};
