@@ -74,7 +74,7 @@ void note_limit(std::string_view file, std::string_view text, KernelMemory& memo
 }  // namespace
 
 // Parses zoneinfo. The values of a zone are lines "NAME NUMBER" after the line with the zone's name. In per-CPU lists,
-// each name ends with a colon, and "count:" is the number of pages in the list of one CPU. The first zone of a node
+// each name ends with a colon: "cpu:" is a CPU, and "count:" the number of pages in its list. The first zone of a node
 // also lists values of the whole node, which are ignored.
 void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
   Zones zones(memory);
@@ -94,7 +94,10 @@ void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
     if (name == "pages") name = words.next();  // a line such as "pages free 2298"
     const auto value = whole_number(words.next());
     if (zone == nullptr || of_node || !value || !words.empty()) return;
-    if (name == "count:")
+    constexpr std::uint64_t kMostCpus = 8192;  // NR_CPUS in the largest kernel configurations
+    if (name == "cpu:" && *value < kMostCpus)
+      memory.cpus = std::max(memory.cpus.value_or(0), static_cast<unsigned>(*value) + 1);
+    else if (name == "count:")
       zone->cpu_list_pages = zone->cpu_list_pages.value_or(0) + *value;
     else if (!name.ends_with(':'))
       zone->values.push_back({std::string(name), *value, false});

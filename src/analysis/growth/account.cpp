@@ -36,6 +36,9 @@ KernelAccount::KernelAccount(const InvestigationEvidence& evidence)
     rises_[series.name] = rise_of(series.judged, series.seconds_between, threshold, states_.size());
   growth_ = state_growth(states_, threshold);
   if (evidence.trace) mark_recorders(evidence.setup_begin_seconds, evidence.setup_end_seconds, growth_);
+  mark_sheaves(evidence.states, growth_);
+  for (const StateGrowth& state : growth_)
+    if (state.may_be_in_sheaves) rises_[state.name].sure = rises_[state.name].above = rises_[state.name].slow = false;
   for (const StateGrowth& state : growth_)
     if (state.late && state.late->sure) late_rises_[state.name] = *state.late;
   mark_slab_accounting(evidence.states, growth_);

@@ -222,10 +222,39 @@ void mark_slab_accounting(const std::vector<MemorySeries>& states, std::vector<S
   }
 }
 
+void mark_sheaves(const std::vector<MemorySeries>& states, std::vector<StateGrowth>& grown) {
+  std::map<std::string, double> most;  // by class and by cache
+  for (const MemorySeries& series : states) {
+    if (series.source != MemorySource::slab_sheaves || series.points.empty()) continue;
+    const double bytes = series.points.back().value;
+    most[series.name] += bytes;
+    if (const std::string name = class_of(series.name); name != series.name) most[name] += bytes;
+  }
+  if (most.empty()) return;
+  // SUnreclaim is the sum of the caches. At most this much of its rise are objects in sheaves.
+  most["SUnreclaim"] = 0;
+  for (const StateGrowth& state : grown)
+    if (const auto bound = most.find(state.shown_name()); state.cache && bound != most.end() && !state.reclaimable)
+      most["SUnreclaim"] += std::clamp(state.last - state.first, 0.0, bound->second);
+  for (StateGrowth& state : grown) {
+    const auto bound = most.find(state.shown_name());
+    if (bound == most.end()) continue;
+    if (state.late) {
+      const double seconds = static_cast<double>(state.values.size() - 1) * state.step_seconds;
+      if (state.late->bytes_per_s * (seconds - state.late->since_seconds) <= bound->second) state.late.reset();
+    }
+    if (state.last <= state.first || state.last - state.first > bound->second) continue;
+    state.may_be_in_sheaves = true;
+    state.sure = state.above = state.slow = false;
+    state.steps = 0;
+  }
+}
+
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states) {
   for (StateGrowth& state : states) {
     const auto at = static_cast<std::size_t>(std::max(seconds / state.step_seconds, 0.0));
-    if (state.reclaimable || state.is_slab_accounting || follows_processes(state.name) || at + 1 >= state.values.size())
+    if (state.reclaimable || state.is_slab_accounting || state.may_be_in_sheaves || follows_processes(state.name) ||
+        at + 1 >= state.values.size())
       continue;
     const double before =
         *std::max_element(state.values.begin(), state.values.begin() + static_cast<std::ptrdiff_t>(at) + 1);

@@ -43,6 +43,9 @@ void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateG
 // Marks kmalloc caches and SUnreclaim if at least half of their rise may be accounting data of slabs. The series of
 // these data are in `states`. Such a rise is not growth of its own: it follows the slabs.
 void mark_slab_accounting(const std::vector<MemorySeries>& states, std::vector<StateGrowth>& grown);
+// Marks caches, and SUnreclaim, if their whole rise may be free objects in sheaves. The maximum numbers of these
+// objects are in `states`. Such a rise is not certain growth.
+void mark_sheaves(const std::vector<MemorySeries>& states, std::vector<StateGrowth>& grown);
 // Marks states that rose strongly after this time, in seconds since the first value.
 void mark_unfollowed(double seconds, std::vector<StateGrowth>& states);
 

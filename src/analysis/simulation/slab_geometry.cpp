@@ -120,18 +120,6 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
   return reserves;
 }
 
-// The kernel raises the number until the sheaf fills an object of a kmalloc cache.
-std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine) {
-  const std::uint64_t least = object_bytes >= machine.page_bytes ? 4
-                              : object_bytes >= 1024             ? 12
-                              : object_bytes >= 256              ? 26
-                                                                 : 60;
-  const std::uint64_t header = 3 * std::uint64_t{machine.word_bytes} + 8;  // struct slab_sheaf without its objects
-  const std::vector<std::uint64_t> classes =
-      kmalloc_classes(std::max<std::uint64_t>(least_kmalloc_class(machine), 8), machine);
-  return (kmalloc_bytes(header + least * machine.word_bytes, classes, machine) - header) / machine.word_bytes;
-}
-
 std::uint64_t most_list_bytes(const SlabGeometry& geometry, const SlabMachine& machine) {
   if (!has_sheaves(machine))
     return slub_reserves(geometry, machine).most_cpu_slabs * machine.cpus * geometry.slab_bytes;

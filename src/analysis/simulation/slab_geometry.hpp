@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/kernel_release.hpp"
+#include "trace/state/sheaves.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -62,10 +63,10 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
 // True if the CPUs of the kernel keep free objects in sheaves instead of slabs. Linux 6.18 has sheaves only for two
 // caches.
 inline bool has_sheaves(const SlabMachine& machine) { return machine.version >= KernelVersion{7, 0}; }
-// Returns the number of objects in a full sheaf (calculate_sheaf_capacity() in mm/slub.c, Linux 7.2). A cache can
-// request more; the model ignores this.
-std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine);
-constexpr std::uint64_t kMostFullSheaves = 10;  // MAX_FULL_SHEAVES: maximum number of full sheaves that a node keeps
+// Returns the number of objects in a full sheaf. A cache can request more; the model ignores this.
+inline std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine) {
+  return sheaf_capacity(object_bytes, machine.page_bytes, machine.word_bytes);
+}
 
 // Returns the maximum bytes that one cache keeps for CPUs: their slabs, or the objects in all sheaves.
 std::uint64_t most_list_bytes(const SlabGeometry& geometry, const SlabMachine& machine);

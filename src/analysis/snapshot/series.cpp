@@ -10,6 +10,7 @@
 #include "analysis/series/trend.hpp"
 #include "analysis/snapshot/amounts.hpp"
 #include "results/series/thresholds.hpp"
+#include "trace/state/sheaves.hpp"
 #include "trace/state/slab_extensions.hpp"
 
 namespace kmt {
@@ -109,13 +110,29 @@ LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series)
 }
 
 // Returns the verdict on a row. Growth is certain only if the row also grows without its reclaimable part.
+// If free objects in sheaves may be all of the growth, it is uncertain too.
 LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   const LeakVerdict verdict = verdict_of_all(row, series);
   if (verdict != LeakVerdict::certain) return verdict;
+  if (row.is_in_sheaves()) return LeakVerdict::uncertain;
   SnapshotRow rest = row;
   std::ranges::transform(row.values, row.reclaimable, rest.values.begin(), std::minus());
   rest.trend = trend_of_row(rest, series.elapsed_ns);
   return verdict_of_all(rest, series) == LeakVerdict::certain ? verdict : LeakVerdict::uncertain;
+}
+
+// Returns, for each cache with sheaves, the maximum bytes of slabs that are full of objects in sheaves.
+std::map<std::string, double> bytes_in_sheaves(const SnapshotResult& snapshot) {
+  std::map<std::string, double> bytes;
+  const auto machine = sheaf_machine_of(snapshot.memory);
+  if (!machine) return bytes;
+  for (const SlabInfo& cache : snapshot.memory.slabs) {
+    const std::uint64_t objects = most_objects_in_sheaves(cache.name, cache.object_bytes, *machine);
+    if (objects == 0 || cache.objects_per_slab == 0) continue;
+    const std::uint64_t slabs = (objects + cache.objects_per_slab - 1) / cache.objects_per_slab;
+    bytes[cache.name] = static_cast<double>(slabs * cache.pages_per_slab) * snapshot.memory.page_size;
+  }
+  return bytes;
 }
 
 bool is_constant(const SnapshotRow& row) {
@@ -162,6 +179,21 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
       row->second.reclaimable.back() = static_cast<double>(amount);
 }
 
+// Sets how much of the growth of slab caches, and of their sum, may be free objects in sheaves.
+void SnapshotSeriesAnalysis::limit_sheaves() {
+  Part& caches = parts_[static_cast<std::size_t>(SnapshotPart::slab_caches)];
+  double all = 0;
+  for (const auto& [name, bytes] : caches.sheaves) {
+    const auto row = caches.rows.find(name);
+    if (row == caches.rows.end()) continue;
+    row->second.in_sheaves = bytes;
+    all += std::clamp(row->second.change(), 0.0, bytes);
+  }
+  auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
+  for (const char* const line : {"slab", "slab.in-use"})
+    if (const auto row = lines.find(line); row != lines.end()) row->second.in_sheaves = all;
+}
+
 void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t elapsed_ns) {
   if (series_.elapsed_ns.empty()) series_.first_unix_ns = snapshot.memory.unix_ns;
   series_.last_unix_ns = snapshot.memory.unix_ns;
@@ -173,6 +205,8 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
   series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
   for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
+  if (auto sheaves = bytes_in_sheaves(snapshot); !sheaves.empty())
+    parts_[static_cast<std::size_t>(SnapshotPart::slab_caches)].sheaves = std::move(sheaves);
   auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
   std::size_t at = 0;
   for (const BalanceLine& line : snapshot.sheet) {
@@ -193,6 +227,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
 
 SnapshotSeries SnapshotSeriesAnalysis::finish(double threshold_bytes_per_s) {
   series_.threshold_bytes_per_s = threshold_bytes_per_s;
+  limit_sheaves();
   auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
   for (const std::string& id : order_) {
     SnapshotRow& row = lines.at(id);

@@ -21,10 +21,13 @@ class SnapshotSeriesAnalysis {
   struct Part {
     std::map<std::string, SnapshotRow> rows;
     std::vector<std::string> shrinkable;  // names of rows that consist only of reclaimable memory
+    // For slab caches with sheaves: maximum bytes of slabs that are full of objects in sheaves, by name.
+    std::map<std::string, double> sheaves;
     std::size_t known_since = 0;
     bool known = false;
   };
   void add(SnapshotPart part, const SnapshotResult& snapshot);
+  void limit_sheaves();
 
   std::array<Part, kSnapshotParts.size()> parts_;
   std::vector<std::string> order_;  // names of the balance sheet's lines, in the order of the sheet

@@ -24,7 +24,8 @@ constexpr double kShortestStep = 1e-6;  // seconds
 
 constexpr MemorySource kSources[] = {MemorySource::meminfo,        MemorySource::vmstat,
                                      MemorySource::vmstat_rate,    MemorySource::slabinfo_objects,
-                                     MemorySource::slabinfo_pages, MemorySource::slab_extensions};
+                                     MemorySource::slabinfo_pages, MemorySource::slab_extensions,
+                                     MemorySource::slab_sheaves};
 
 // The maximum values accepted from a file. They exceed the values of any machine, and are small enough that
 // calculations do not overflow.

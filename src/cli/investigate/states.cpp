@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "results/growth/investigation.hpp"
 #include "snapshot/parse.hpp"
+#include "trace/state/sheaves.hpp"
 #include "trace/state/slabinfo.hpp"
 
 namespace kmt {
@@ -71,6 +72,28 @@ void subtract_own_maps(const std::vector<StateSample>& states, std::vector<Memor
         if (point.time_ns == state.ticks) point.value = std::max(point.value - static_cast<double>(own->value), 0.0);
 }
 
+// Returns for each cache how many bytes of its objects in use may be free objects in sheaves. Empty if the kernel has
+// no sheaves, or if its release is unknown.
+std::vector<MemorySeries> objects_in_sheaves(const std::vector<StateSample>& states, std::uint32_t page_size) {
+  StateSample about_machine;
+  const StateSample* last = nullptr;
+  for (const StateSample& state : states) {
+    for (const char* const name : {"uname", "zoneinfo"})
+      if (const std::string_view text = text_of(state, name); !text.empty() && text_of(about_machine, name).empty())
+        about_machine.texts.emplace_back(name, text);
+    if (!text_of(state, "slabinfo").empty()) last = &state;
+  }
+  std::vector<MemorySeries> all;
+  const auto machine = sheaf_machine_of(parse_snapshot(about_machine, page_size));
+  if (!machine || last == nullptr) return all;
+  for (const SlabInfo& cache : parse_slabinfo(text_of(*last, "slabinfo")).caches)
+    if (const auto objects = most_objects_in_sheaves(cache.name, cache.object_bytes, *machine); objects > 0)
+      all.push_back({MemorySource::slab_sheaves,
+                     cache.name,
+                     {{last->ticks, static_cast<double>(objects) * static_cast<double>(cache.object_bytes)}}});
+  return all;
+}
+
 }  // namespace
 
 double page_frees_per_s(const std::vector<StateSample>& states) {
@@ -107,6 +130,7 @@ std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& state
   subtract_own_maps(states, all);
   for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
   for (MemorySeries& series : unreclaimable_caches(states, page_size)) all.push_back(std::move(series));
+  for (MemorySeries& series : objects_in_sheaves(states, page_size)) all.push_back(std::move(series));
   if (!unaccounted.empty()) all.push_back({MemorySource::meminfo, std::string(kUnaccounted), unaccounted});
   return all;
 }

@@ -133,6 +133,7 @@ struct StateGrowth {
   bool above = false;               // true: grows faster than the threshold, perhaps by chance
   bool slow = false;                // true: certainly grows, but slower than the threshold
   bool is_recorders = false;        // true: the kernel allocated this memory for the recording of `investigate`
+  bool may_be_in_sheaves = false;   // true: the whole rise may be free objects that CPUs keep in sheaves
   bool is_slab_accounting = false;  // true: at least half of the rise may be accounting data of other caches' slabs
   std::vector<std::string> merged_with;  // names of other caches that SLUB has merged with this cache
   std::size_t steps = 0;                 // number of steps, if the state rises above the threshold only in steps

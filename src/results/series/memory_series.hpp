@@ -19,12 +19,13 @@ enum class MemorySource : std::uint8_t {
   // At most this many bytes of a kmalloc cache are accounting data of slabs (trace/state/slab_extensions.hpp). The name
   // SUnreclaim stands for all kmalloc caches together.
   slab_extensions,
+  slab_sheaves,  // at most this many bytes of a cache's objects in use are free objects in sheaves of CPUs
 };
 
 // Returns the name that the source has in JSON.
 inline std::string_view id_of(MemorySource source) {
-  constexpr std::array<std::string_view, 6> kIds = {"meminfo",          "vmstat",         "vmstat-rate",
-                                                    "slabinfo-objects", "slabinfo-pages", "slab-extensions"};
+  constexpr std::array<std::string_view, 7> kIds = {
+      "meminfo", "vmstat", "vmstat-rate", "slabinfo-objects", "slabinfo-pages", "slab-extensions", "slab-sheaves"};
   return kIds[static_cast<std::size_t>(source)];
 }
 

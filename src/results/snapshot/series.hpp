@@ -24,10 +24,14 @@ struct SnapshotRow {
   std::size_t first = 0;            // index of the first snapshot that contains a value
   std::vector<double> values;       // amounts in each snapshot, starting with snapshot `first`; see counts_cgroups()
   std::vector<double> reclaimable;  // reclaimable part of each element of `values`, as far as known
-  Trend trend;                      // trend from the first value that is not 0; only set if `judged`
+  // At most this many bytes of the change are free objects in sheaves of CPUs, which count as used.
+  double in_sheaves = 0;
+  Trend trend;  // trend from the first value that is not 0; only set if `judged`
   LeakVerdict verdict = LeakVerdict::too_short;
 
   double change() const { return values.back() - values.front(); }
+  // True if the whole growth may be free objects in sheaves.
+  bool is_in_sheaves() const { return in_sheaves > 0 && change() <= in_sheaves; }
 };
 
 struct SnapshotSeries {

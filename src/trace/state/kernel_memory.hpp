@@ -183,6 +183,7 @@ struct KernelMemory {
   std::vector<SlabInfo> slabs;
   std::vector<SlabAttributes> slab_attributes;
   std::vector<MemoryZone> zones;
+  std::optional<unsigned> cpus;  // number of CPUs with lists of pages in zoneinfo
   std::vector<FreeByType> free_by_type;
   std::vector<VmallocCaller> vmalloc;
   std::vector<AllocationSite> allocinfo;

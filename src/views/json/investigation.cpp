@@ -128,6 +128,7 @@ Json to_json(const StateGrowth& state) {
   json["reclaimable"] = state.reclaimable;
   json["of_the_recording"] = state.is_recorders;
   json["slab_accounting"] = state.is_slab_accounting;
+  json["may_be_in_sheaves"] = state.may_be_in_sheaves;
   json["explained_bytes_per_s"] = rounded_to_tenths(state.explained_bytes_per_s);
   json["step_seconds"] = state.step_seconds;
   json["series"] = wholes(state.values);

@@ -22,6 +22,7 @@ Json to_json(const SnapshotRow& row) {
   }
   json["verdict"] = row.judged ? Json(describe(row.verdict).id) : Json(nullptr);
   json["growth"] = to_json(row.trend);
+  if (row.in_sheaves > 0) json["in_sheaves_bytes"] = static_cast<std::int64_t>(std::min(row.in_sheaves, 9e18));
   json["first"] = row.first;
   const char* const amounts = counts_cgroups(row.part) ? "counts" : "bytes";
   json[amounts] = Json::array();

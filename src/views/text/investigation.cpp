@@ -216,6 +216,7 @@ std::string states_text(const Judgement& judgement, const Detail& detail, const 
           state.sure                 ? "confirmed"
           : state.is_recorders       ? "memory for kmemtrace's recording"
           : state.is_slab_accounting ? "accounting data of slabs"
+          : state.may_be_in_sheaves  ? "may be free objects in sheaves"
           : state.late               ? fmt::format("rises since about {:.0f} s", state.late->since_seconds)
           : state.reclaimable        ? "reclaimable"
                                      : ""}});

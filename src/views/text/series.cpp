@@ -107,7 +107,19 @@ const SnapshotRow* certain_of(SnapshotPart part, const SnapshotSeries& series) {
   return nullptr;
 }
 
-bool is_uncertain(const SnapshotRow& row) { return row.judged && row.verdict == LeakVerdict::uncertain; }
+// Returns a sentence about the memory whose growth is uncertain. Empty if there is none.
+std::string uncertain_growth(const SnapshotSeries& series) {
+  bool in_sheaves = false;
+  bool reclaimable = false;
+  for (const SnapshotRow& row : series.rows) {
+    if (!row.judged || row.verdict != LeakVerdict::uncertain) continue;
+    (row.is_in_sheaves() ? in_sheaves : reclaimable) = true;
+  }
+  if (in_sheaves && reclaimable)
+    return " The uncertain growth is reclaimable memory, or may be free objects in sheaves of CPUs.";
+  if (in_sheaves) return " The uncertain growth may be free objects in sheaves of CPUs.";
+  return reclaimable ? " The uncertain growth is reclaimable memory." : "";
+}
 
 std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
   const std::string threshold = say_growth(series.threshold_bytes_per_s).substr(1);
@@ -119,9 +131,8 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
     if (const SnapshotRow* row = certain_of(part, series))
       who += fmt::format("{}{} by {}", who.empty() ? "" : "; ", ascii(row->label), say_growth(row->trend.bytes_per_s));
   if (who.empty())
-    return fmt::format(
-        "No certain growth: nothing grows by more than {} for certain.{}", threshold,
-        std::ranges::any_of(series.rows, is_uncertain) ? " The uncertain growth is reclaimable memory." : "");
+    return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
+                       uncertain_growth(series));
   return fmt::format(
       "Growth: for certain by more than {}. The fastest row of each kind: {}. The kinds count the same memory in "
       "different ways. A cache that needs more than these {} to fill up looks the same: take a longer series.",

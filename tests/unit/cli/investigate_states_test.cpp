@@ -2,6 +2,7 @@
 // Tests how an investigation uses successive readings of the kernel's counters.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/investigate/states.hpp"
@@ -31,6 +32,27 @@ TEST(InvestigateStates, OwnMapsAreNoGrowth) {
   EXPECT_EQ(vmalloc_used(states), (std::vector<double>{5000 << 10, 5100 << 10, 5200 << 10, 5300 << 10}));
   states[1].texts[1].second = "bpf_maps 99999999999\n";  // invalid: larger than the total
   EXPECT_EQ(vmalloc_used(states)[1], 0);
+}
+
+// Since Linux 7.0, 16 sheaves of 60 objects each may be full on a machine with 2 CPUs.
+TEST(InvestigateStates, ObjectsInSheavesHaveAMaximum) {
+  std::vector<StateSample> states(2);
+  for (StateSample& state : states)
+    state.texts = {{"zoneinfo", "Node 0, zone   Normal\n  pages free 1\n    cpu: 0\n    cpu: 1\n"},
+                   {"slabinfo",
+                    "slabinfo - version: 2.1\n# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : "
+                    "tunables <limit> <batchcount> <sharedfactor> : slabdata <active_slabs> <num_slabs> <sharedavail>\n"
+                    "kmalloc-64 64 64 64 64 1 : tunables 0 0 0 : slabdata 1 1 0\n"}};
+  states[1].ticks = 1'000'000'000;
+  const auto bound = [&states](const char* release) -> double {
+    states[0].texts.emplace_back("uname", fmt::format("Linux - {} x86_64\n", release));
+    const auto all = states_over_time(states, 4096);
+    states[0].texts.pop_back();
+    const auto found = std::ranges::find(all, MemorySource::slab_sheaves, &MemorySeries::source);
+    return found == all.end() ? 0 : found->points.back().value;
+  };
+  EXPECT_EQ(bound("7.2.12"), 16 * 60 * 64);
+  EXPECT_EQ(bound("6.12.1"), 0);
 }
 
 // Reports of OOM kills have no slabinfo, but may list the unreclaimable caches.

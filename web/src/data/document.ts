@@ -425,6 +425,7 @@ export interface StateGrowth {
   merged_with: string[];
   of_the_recording: boolean; // caused by `investigate` itself
   slab_accounting: boolean; // may be accounting data of other caches' slabs
+  may_be_in_sheaves: boolean; // the whole rise may be free objects that CPUs keep in sheaves
   mean_bytes_per_s: number; // average from the first to the last value
   reclaimable: boolean;
   explained_bytes_per_s: number;

@@ -218,6 +218,7 @@ function howItGrows(state: StateGrowth): string {
   if (state.sure) return 'confirmed';
   if (state.of_the_recording) return 'of the recording';
   if (state.slab_accounting) return 'accounting data of slabs';
+  if (state.may_be_in_sheaves) return 'may be free objects in sheaves';
   if (state.rises_since_s !== null) return `since ${Math.round(state.rises_since_s)} s`;
   return state.reclaimable ? 'reclaimable' : '';
 }

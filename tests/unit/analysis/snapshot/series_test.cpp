@@ -164,6 +164,36 @@ TEST_F(SnapshotSeriesGrowth, OfTheAccountingDataOfDentriesIsUncertain) {
   }
 }
 
+// On a machine with 2 CPUs and one node, 64 objects of 4 KiB may be in sheaves since Linux 7.0. The cache grows by one
+// such object or by two in each snapshot.
+TEST_F(SnapshotSeriesGrowth, WithinTheSheavesIsUncertain) {
+  const auto growth = [](const std::string& release, unsigned step) {
+    SnapshotSeriesAnalysis analysis;
+    for (unsigned i = 0; i < 40; ++i) {
+      const unsigned slabs = 100 + step * i;
+      StateSample sample;
+      sample.texts = {{"uname", "Linux host " + release + " #1 SMP x86_64 GNU/Linux\n"},
+                      {"meminfo", meminfo(4 * slabs)},
+                      {"zoneinfo", "Node 0, zone   Normal\n  pages free 1\n    cpu: 0\n    cpu: 1\n"},
+                      {"slabinfo", kSlabHeader + slab_line("leaky", slabs)}};
+      analysis.add(take_stock(parse_snapshot(sample, 4096)), kSecond * i);
+    }
+    return analysis.finish(kThresholds.usual_bytes_per_s);
+  };
+  const SnapshotSeries within = growth("7.2.12", 1);
+  for (const auto& [part, name] : {std::pair{SnapshotPart::slab_caches, "leaky"},
+                                   {SnapshotPart::balance_sheet, "slab"},
+                                   {SnapshotPart::balance_sheet, "slab.in-use"}}) {
+    EXPECT_EQ(row(within, part, name)->verdict, LeakVerdict::uncertain) << name;
+    EXPECT_EQ(row(growth("7.2.12", 2), part, name)->verdict, LeakVerdict::certain) << name;
+    EXPECT_EQ(row(growth("6.12.1", 1), part, name)->verdict, LeakVerdict::certain) << name;
+  }
+  EXPECT_EQ(row(within, SnapshotPart::slab_caches, "leaky")->in_sheaves, 64 * 4096);
+  EXPECT_EQ(row(growth("6.12.1", 1), SnapshotPart::slab_caches, "leaky")->in_sheaves, 0);
+  EXPECT_FALSE(within.found());
+  EXPECT_NE(text_series_leaks(within, {}, {}).find("sheaves"), std::string::npos);
+}
+
 // The memory grows as steadily as a leak, but is reclaimable.
 TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   SnapshotSeriesAnalysis analysis;
