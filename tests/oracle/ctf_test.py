@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -504,6 +505,33 @@ class Lttng(Case):
         self.assertIn('cpu 0', check.stdout)
         self.assertIn('7 events', check.stdout)
         self.assertIn('2 packets with an unknown number of events', check.stdout)
+        self.assertFalse(got['trace']['loss_known'])
+
+    def test_first_packets_are_missing(self):
+        """A tracer in overwrite mode overwrites the first packets. CTF 1.8 readers get the number from the index."""
+        writer, first, other = self.write()
+        writer.packet(0, first)
+        writer.packet(1, other, lost_packets=3)
+        os.mkdir(self.path('session/kernel/index'))
+        for cpu, earlier in ((0, 0), (1, 3)):
+            with open(self.path(f'session/kernel/index/channel0_{cpu}.idx'), 'wb') as file:
+                file.write(struct.pack('>4I9Q', 0xC1F1DCC1, 1, 1, 72, 0, 64, 64, 0, 0, 0, 0, cpu, earlier))
+        finding, = [one for one in report(self.path('session'), exit_codes=(0, 1))['findings']
+                    if one['kind'] == 'lost_events']
+        example, = finding['examples']
+        self.assertEqual(1, example['cpu'])
+        self.assertIn('3 packets', example['detail'])
+
+    def test_a_stream_is_missing(self):
+        writer, first, other = self.write()
+        writer.packet(0, first)
+        writer.packet(1, other)
+        self.assertNotIn('missing', run('check', self.path('session')).stdout)
+        for name, said in (('channel0_3', 'channel0_2 is missing'), ('channel1_2', '2 streams from')):
+            path = self.path(f'session/kernel/{name}')
+            shutil.copy(self.path('session/kernel/channel0_1'), path)
+            self.assertIn(said, run('check', self.path('session')).stdout)
+            os.remove(path)
 
     def test_contexts(self):
         """Task, process, name and stack are contexts of each event."""

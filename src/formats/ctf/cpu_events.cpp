@@ -24,6 +24,10 @@ std::optional<std::uint64_t> ns_of(const bt_clock_snapshot* snapshot) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
 }
 
+std::string lost_packets_text(std::uint64_t count) {
+  return fmt::format("{} packets with an unknown number of events", count);
+}
+
 bool has_clock(const bt_stream* stream) {
   return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != nullptr;
 }
@@ -41,13 +45,13 @@ bool StreamCursor::advance() {
       damage_ = error.what();
     }
   }
-  return give_held_loss() || give_damage();
+  return give(held_loss_) || give_damage();
 }
 
-bool StreamCursor::give_held_loss() {
-  if (!held_loss_) return false;
-  step_ = std::move(*held_loss_);
-  held_loss_.reset();
+bool StreamCursor::give(std::optional<Step>& held) {
+  if (!held) return false;
+  step_ = std::move(*held);
+  held.reset();
   return true;
 }
 
@@ -65,8 +69,8 @@ bool StreamCursor::take(const bt_message* message) {
       stream_ref_ = bt_message_stream_beginning_borrow_stream_const(message);
       return false;
     case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-      begin_packet(bt_message_packet_beginning_borrow_packet_const(message));
-      return false;
+      if (!begun_) begin_stream(message);
+      return give(early_loss_);
     case BT_MESSAGE_TYPE_EVENT: {
       const bt_clock_snapshot* const snapshot =
           has_clock(stream_ref_) ? bt_message_event_borrow_default_clock_snapshot_const(message) : nullptr;
@@ -74,9 +78,9 @@ bool StreamCursor::take(const bt_message* message) {
       step_ = {Step::Kind::event, last_ns_, bt_message_event_borrow_event_const(message)};
       return true;
     }
-    case BT_MESSAGE_TYPE_PACKET_END: return give_held_loss();
+    case BT_MESSAGE_TYPE_PACKET_END: return give(held_loss_);
     case BT_MESSAGE_TYPE_DISCARDED_EVENTS: hold_discarded(message); return false;
-    case BT_MESSAGE_TYPE_DISCARDED_PACKETS: take_discarded_packets(message); return true;
+    case BT_MESSAGE_TYPE_DISCARDED_PACKETS: return take_discarded_packets(message);
     default: return false;
   }
 }
@@ -91,22 +95,34 @@ void StreamCursor::hold_discarded(const bt_message* message) {
   held_loss_ = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, lost, lost_events_text(lost), last_ns_};
 }
 
-void StreamCursor::take_discarded_packets(const bt_message* message) {
+// Returns true if the loss became a step. A loss before the first packet becomes a step later.
+bool StreamCursor::take_discarded_packets(const bt_message* message) {
   const bt_clock_snapshot* end = nullptr;
   std::uint64_t count = 0;
   const bool has_count = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
   if (bt_stream_class_discarded_packets_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
     end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
-  step_ = {Step::Kind::loss,
-           ns_of(end).value_or(last_ns_),
-           nullptr,
-           {},
-           has_count ? fmt::format("{} packets with an unknown number of events", count) : "packets",
-           last_ns_};
+  Step loss = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, {}, "packets", last_ns_};
+  if (has_count) loss.detail = lost_packets_text(count);
+  if (begun_)
+    step_ = std::move(loss);
+  else
+    early_loss_ = std::move(loss);
+  return begun_;
 }
 
-void StreamCursor::begin_packet(const bt_packet* packet) {
-  if (cpu_) return;
+void StreamCursor::begin_stream(const bt_message* packet_beginning) {
+  begun_ = true;
+  const bt_packet* const packet = bt_message_packet_beginning_borrow_packet_const(packet_beginning);
+  const bt_stream_class* const stream_class = bt_stream_borrow_class_const(stream_ref_);
+  const auto earlier = earlier_.find({bt_stream_class_get_id(stream_class), bt_stream_get_id(stream_ref_)});
+  if (earlier != earlier_.end() && earlier->second > 0 && !early_loss_) {
+    const bt_clock_snapshot* const begin =
+        bt_stream_class_packets_have_beginning_default_clock_snapshot(stream_class) != 0
+            ? bt_message_packet_beginning_borrow_default_clock_snapshot_const(packet_beginning)
+            : nullptr;
+    early_loss_ = {Step::Kind::loss, ns_of(begin).value_or(0), nullptr, {}, lost_packets_text(earlier->second), 0};
+  }
   const bt_field* const context = bt_packet_borrow_context_field_const(packet);
   const bt_field* const cpu =
       context != nullptr ? bt_field_structure_borrow_member_field_by_name_const(context, "cpu_id") : nullptr;

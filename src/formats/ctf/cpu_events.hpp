@@ -10,6 +10,7 @@
 
 #include "formats/ctf/graph.hpp"
 #include "formats/ctf/record_builder.hpp"
+#include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
 
@@ -26,10 +27,11 @@ struct Step {
   std::uint64_t since_ns = 0;           // for a loss: the loss began after this time
 };
 
-// Reads one stream of the trace, event by event. The graph must outlive the cursor.
+// Reads one stream of the trace, event by event. The graph and `earlier` must outlive the cursor.
 class StreamCursor {
  public:
-  StreamCursor(Graph& graph, std::size_t stream) : graph_(graph), stream_(stream) {}
+  StreamCursor(Graph& graph, std::size_t stream, const EarlierPackets& earlier)
+      : graph_(graph), stream_(stream), earlier_(earlier) {}
 
   // Goes to the next step; returns false at the end. stream() is valid after the first call.
   bool advance();
@@ -40,24 +42,26 @@ class StreamCursor {
  private:
   bool take(const bt_message* message);
   void hold_discarded(const bt_message* message);
-  void take_discarded_packets(const bt_message* message);
-  bool give_held_loss();
+  bool take_discarded_packets(const bt_message* message);
+  bool give(std::optional<Step>& held);
   bool give_damage();
-  void begin_packet(const bt_packet* packet);
+  void begin_stream(const bt_message* packet_beginning);
 
   Graph& graph_;
   std::size_t stream_;
+  const EarlierPackets& earlier_;
   Messages messages_;
   Step step_;
   // A loss that is reported later. babeltrace reports discarded events before the packet whose header counts them. But
   // the tracer discarded them when that packet was full and the next one was not yet free. So the cursor reports the
   // loss after the last event of that packet.
   std::optional<Step> held_loss_;
+  std::optional<Step> early_loss_;         // packets before the first one; reported when the CPU is known
   std::optional<std::string> damage_;      // damage at the stream's end
   const bt_stream* stream_ref_ = nullptr;  // owned by the graph's component
   std::optional<unsigned> cpu_;
   std::uint64_t last_ns_ = 0;
-  bool ended_ = false;
+  bool begun_ = false, ended_ = false;
 };
 
 // Adds a finding with the name of the step's event.

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,7 +20,6 @@
 #include "base/text.hpp"
 #include "formats/ctf/json_metadata.hpp"
 #include "formats/ctf/metadata_checks.hpp"
-#include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
 
@@ -129,12 +129,16 @@ std::optional<unsigned> take_last_number(std::string_view& name) {
   return number;
 }
 
-// Returns the number in the name of a stream, or nothing if it is ambiguous. "channel0_3" belongs to the fourth CPU.
-// "channel0_3_7" is ambiguous: it may be a stream of several files, or the channel's name may end in a number.
-std::optional<unsigned> number_of_stream(std::string_view name) {
+// Removes the number from the name of a stream and returns it. "channel0_3" belongs to the fourth CPU. Returns nothing
+// if the number is ambiguous: "channel0_3_7" may be a stream of several files, or the channel's name may end in a
+// number.
+std::optional<unsigned> take_stream_number(std::string_view& name) {
   const std::optional<unsigned> last = take_last_number(name);
-  return take_last_number(name) ? std::nullopt : last;
+  std::string_view channel = name;
+  return take_last_number(channel) ? std::nullopt : last;
 }
+
+std::optional<unsigned> number_of_stream(std::string_view name) { return take_stream_number(name); }
 
 void compare_with_index(const fs::path& stream, const std::string& index, Folders& folders) {
   const std::optional<unsigned> cpu = number_of_stream(stream.filename().string());
@@ -142,6 +146,7 @@ void compare_with_index(const fs::path& stream, const std::string& index, Folder
     const MappedFile file(index);
     if (const auto cut = cut_off_by_index(file.bytes(), fs::file_size(stream)))
       folders.doubted.push_back({stream, cpu, to_string(*cut), true});
+    add_earlier_packets(file.bytes(), folders.earlier_packets);
   } catch (const std::exception& error) {
     folders.doubted.push_back({stream, cpu, fmt::format("its index cannot be read: {}", error.what()), false});
   }
@@ -157,6 +162,25 @@ void look_for_missing_streams(const fs::path& folder, Folders& folders) {
       folders.missing.push_back(stream);
     else
       compare_with_index(stream, folder / "index" / name, folders);
+  }
+}
+
+// The streams of a channel have the numbers 0, 1, 2 and so on.
+void look_for_gaps(const fs::path& folder, Folders& folders) {
+  std::map<std::string, std::set<unsigned>> channels;
+  const auto add = [&channels](const std::string& stream) {
+    std::string_view name = stream;
+    if (const auto number = take_stream_number(name)) channels[std::string(name)].insert(*number);
+  };
+  for (const std::string& name : names_in(folder)) add(name);
+  for (const fs::path name : names_in(folder / "index")) add(name.stem());
+  for (const auto& [channel, numbers] : channels) {
+    unsigned expected = 0;
+    for (const unsigned number : numbers) {
+      if (number > expected)
+        folders.gaps.push_back({folder / fmt::format("{}_{}", channel, expected), number - expected});
+      expected = number + 1;
+    }
   }
 }
 
@@ -207,6 +231,7 @@ Folders find_folders(const std::string& path) {
     else
       folders.traces[place->second].push_back(folder);
     look_for_missing_streams(folder, folders);
+    look_for_gaps(folder, folders);
   }
   std::sort(folders.missing.begin(), folders.missing.end());
   std::ranges::sort(folders.doubted, {}, &DoubtedStream::path);

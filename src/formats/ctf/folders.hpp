@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
 
@@ -28,15 +29,23 @@ struct DoubtedStream {
   bool is_cut_off = false;
 };
 
+// Streams without index and file, although streams of the channel with higher numbers exist.
+struct MissingStreams {
+  std::string first;  // path
+  unsigned count = 0;
+};
+
 struct Folders {
   std::vector<std::vector<std::string>>
-      traces;                          // folders grouped by trace; the folders of one trace have the same uuid
-  ByteOrder byte_order = kHostOrder;   // byte order of the first trace
-  std::string kallsyms;                // path of a kallsyms file next to the traces; may be empty
-  std::string description;             // path of description.kmt; may be empty
-  unsigned streams_of_channel = 0;     // number of streams of a channel, one per CPU; 0 if LTTng wrote no index
-  std::vector<std::string> missing;    // streams that have an LTTng index but no file
+      traces;                         // folders grouped by trace; the folders of one trace have the same uuid
+  ByteOrder byte_order = kHostOrder;  // byte order of the first trace
+  std::string kallsyms;               // path of a kallsyms file next to the traces; may be empty
+  std::string description;            // path of description.kmt; may be empty
+  unsigned streams_of_channel = 0;    // number of streams of a channel, one per CPU; 0 if LTTng wrote no index
+  std::vector<std::string> missing;   // streams that have an LTTng index but no file
+  std::vector<MissingStreams> gaps;
   std::vector<DoubtedStream> doubted;  // sorted by path
+  EarlierPackets earlier_packets;
 };
 
 // True if the path or a folder below it has a metadata file that starts like CTF, or that is too short to be valid.

@@ -151,14 +151,16 @@ void JsonStream::give_losses() {
 
 void JsonStream::give_lost_packets() {
   const RoleValues& roles = decoder_.roles;
-  if (!roles.sequence || !last_.sequence || *roles.sequence <= *last_.sequence + 1) return;
+  // Packets are numbered from 0. A tracer in overwrite mode overwrites the first ones.
+  const std::uint64_t expected = last_.sequence ? *last_.sequence + 1 : 0;
+  if (!roles.sequence || *roles.sequence <= expected) return;
   const std::uint64_t begin = last_.end.value_or(0);
   bt_message* const message = objects_->has_begin_time && objects_->has_end_time
                                   ? bt_message_discarded_packets_create_with_default_clock_snapshots(
                                         iterator_, stream_, begin, std::max(begin, roles.clock))
                                   : bt_message_discarded_packets_create(iterator_, stream_);
   give(message);
-  bt_message_discarded_packets_set_count(message, *roles.sequence - *last_.sequence - 1);
+  bt_message_discarded_packets_set_count(message, *roles.sequence - expected);
 }
 
 void JsonStream::read_event() {

@@ -102,6 +102,15 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
       findings.add({Imperfection::missing_cpu,
                     (is_alone ? "the trace" : shown(folders_.traces[empty].front())) + " has no stream"});
   open_streams(findings);
+  if (is_lttng)
+    for (const MissingStreams& gap : folders_.gaps)
+      findings.add({Imperfection::missing_cpu,
+                    gap.count == 1 ? fmt::format("{} is missing, but the next stream exists", shown(gap.first))
+                                   : fmt::format("{} streams from {} on are missing", gap.count, shown(gap.first)),
+                    {},
+                    {},
+                    {}},
+                   gap.count);
 }
 
 std::optional<TimeRange> Trace::time_range() const {
@@ -147,7 +156,7 @@ void Trace::open_streams(Findings& findings) {
   records = std::make_unique<RecordBuilder>(description.kernel.formats, description.kernel.byte_order, findings);
   const bt_stream* first = nullptr;
   for (std::size_t i = 0; i < graph_->streams(); ++i) {
-    auto stream = std::make_unique<StreamCursor>(*graph_, i);
+    auto stream = std::make_unique<StreamCursor>(*graph_, i, folders_.earlier_packets);
     const bool has_any = stream->advance();
     if (stream->stream() != nullptr) {
       const bt_trace* const trace = bt_stream_borrow_trace_const(stream->stream());
@@ -171,6 +180,7 @@ void Trace::describe_by_environment(const bt_stream* stream, Findings& findings)
   const Environment environment =
       stream != nullptr ? environment_of(bt_stream_borrow_trace_const(stream)) : Environment();
   const std::string tracer = tracer_of(environment);
+  is_lttng = tracer.starts_with("lttng");
   format = tracer.empty() ? "CTF" : "CTF of " + tracer;
   KernelDescription& kernel = description.kernel;
   kernel.formats = records->texts();

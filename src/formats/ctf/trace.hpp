@@ -25,6 +25,7 @@ struct Trace {
   std::string format;            // for example "CTF of lttng-modules 2.10.0"
   TraceDescription description;  // has the formats of all events; times are in nanoseconds
   bool is_described = false;     // true if description.kmt was read, which has the names of tasks
+  bool is_lttng = false;
 
  private:
   void read_description(Findings& findings);

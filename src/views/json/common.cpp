@@ -52,7 +52,7 @@ Json to_json(const TraceSummary& trace) {
   json["user_stacks"] = trace.user_stacks;
   json["lost_events"] = trace.lost_events;
   json["lost_per_cpu"] = trace.lost_per_cpu;
-  json["loss_known"] = trace.loss_known;
+  json["loss_known"] = trace.loss_known && !trace.lost_at_least;
   return json;
 }
 
