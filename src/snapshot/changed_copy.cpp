@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/parsers.hpp"
+#include "snapshot/sources.hpp"
 
 namespace kmt {
 
@@ -52,6 +53,32 @@ std::vector<std::size_t> starts_of(std::string_view key, std::string_view text) 
     if (begins_line && ends_word) starts.push_back(at);
   }
   return starts;
+}
+
+// Returns the length of what `grep -n`, `grep -r`, `grep ""` and `cat -n` write before a line: "/proc/meminfo:", "12:",
+// or both; 0 if there is no such text.
+std::size_t length_of_prefix(std::string_view line) {
+  std::size_t at = 0;
+  const std::string_view name = line.substr(0, line.find_first_of(": \t"));
+  const auto is_name_of = [name](const SnapshotSource& source) { return source.name == name; };
+  if (line.substr(name.size()).starts_with(':') &&
+      (name.find('/') != name.npos || std::ranges::any_of(snapshot_sources(), is_name_of)))
+    at = name.size() + 1;
+  const std::size_t number = std::min(line.find_first_not_of(' ', at), line.size());
+  const std::size_t end = std::min(line.find_first_not_of("0123456789", number), line.size());
+  const bool is_numbered =
+      end > number && end < line.size() && (line[end] == '\t' || (line[end] == ':' && number == at));
+  return is_numbered ? end + 1 : at;
+}
+
+void remove_prefixes(std::string& text) {
+  std::size_t with = 0, without = 0;
+  each_line(text, [&](std::string_view line) { ++(length_of_prefix(line) > 0 ? with : without); });
+  if (with <= without) return;
+  std::string plain;
+  each_line(text, [&](std::string_view line) { plain.append(line.substr(length_of_prefix(line))).append("\n"); });
+  if (!text.ends_with('\n')) plain.pop_back();  // an incomplete last line stays incomplete
+  text = std::move(plain);
 }
 
 }  // namespace
@@ -121,6 +148,7 @@ void remove_editors_changes(std::string& text) {
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   std::erase(text, '\r');
   for (std::size_t at = 0; (at = text.find(kNonBreaking, at)) != std::string::npos;) text.replace(at, 2, "  ");
+  remove_prefixes(text);
 }
 
 std::vector<std::string> undo_changes(std::string_view source, std::string& text) {

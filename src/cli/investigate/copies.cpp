@@ -174,6 +174,8 @@ void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKern
                     ? "There is only one report after the last boot, so there is nothing to compare"
                 : copies.foreign_reports > 0
                     ? "The reports in the log are of different machines or kernels, so they cannot be compared"
+                : copies.unusable_reports + copies.mixed_reports > 0
+                    ? "Only one report in the log is complete, so there is nothing to compare"
                     : "The log has only one report, so there is nothing to compare")
         .hint(fmt::format("kmemtrace snapshot --from {} shows where memory was then", path))
         .at({path, {}, {}});
@@ -192,6 +194,12 @@ void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKern
   copied.is_log = true;
 }
 
+std::string machine_of(const KernelMemory& memory) {
+  const std::string release = memory.release.empty() ? "" : "Linux " + printable(memory.release);
+  if (memory.host.empty()) return release;
+  return printable(memory.host) + (release.empty() ? "" : " with " + release);
+}
+
 // Throws Error if two states name different machines or kernels.
 void refuse_other_machines(const std::string& folder, const CopiedKernel& copied) {
   KernelMemory known;
@@ -199,9 +207,8 @@ void refuse_other_machines(const std::string& folder, const CopiedKernel& copied
     const auto differ = [](const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; };
     if (differ(known.host, memory.host) || differ(known.release, memory.release))
       throw Error("The copies are of different machines or kernels, so they cannot be compared")
-          .hint(fmt::format(
-              "One is of {} with Linux {}, another of {} with Linux {}. To see what differs: kmemtrace diff",
-              printable(known.host), printable(known.release), printable(memory.host), printable(memory.release)))
+          .hint(fmt::format("One is of {}, another of {}. To see what differs: kmemtrace diff", machine_of(known),
+                            machine_of(memory)))
           .at({folder, {}, {}});
     if (known.host.empty()) known.host = memory.host;
     if (known.release.empty()) known.release = memory.release;

@@ -125,7 +125,7 @@ SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& k
 // Returns notes about the archive and the log. The names of these notes differ from the names of the snapshot's files.
 std::vector<MissingSource> notes_of(const Copies& copies) {
   std::vector<MissingSource> notes;
-  if (!copies.damage.empty()) notes.push_back({"archive", copies.damage, {}});
+  if (!copies.damage.empty()) notes.push_back({"copies", copies.damage, {}});
   const auto add = [&notes](std::string_view which, std::size_t reports) {
     if (reports > 0) notes.push_back({"log", fmt::format("{}: {}", which, reports), {}});
   };

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
+#include "base/words.hpp"
 #include "snapshot/archive.hpp"
 #include "snapshot/copies.hpp"
 #include "snapshot/parse.hpp"
@@ -220,6 +222,50 @@ TEST(Copies, ChangesOfEditorsAreRemoved) {
   ASSERT_TRUE(copies.state);
   EXPECT_TRUE(text_of(*copies.state, "meminfo").starts_with("MemTotal:"));
   EXPECT_EQ(text_of(*copies.state, "meminfo").find_first_of("\r\xc2\xa0"), std::string_view::npos);
+}
+
+// grep and cat -n write the name of the file and the number of the line before each line.
+TEST(Copies, PrefixesOfGrepAreRemoved) {
+  const std::string vmstat = "nr_free_pages 12500\nnr_slab_unreclaimable 50\n";
+  for (const auto& [of_meminfo, of_vmstat] :
+       {std::pair("{0}:", "{0}:"), std::pair("/proc/meminfo:", "/proc/vmstat:"), std::pair("     {0}\t", " {0}\t"),
+        std::pair("meminfo:{0}:", "vmstat:{0}:")}) {
+    std::string text;
+    std::size_t number = 0;
+    for (const auto& [prefix, lines] : {std::pair(of_meminfo, kMeminfo), std::pair(of_vmstat, vmstat)})
+      each_line(lines, [&, form = prefix](std::string_view line) {
+        text += fmt::format(fmt::runtime(form), ++number) + std::string(line) + "\n";
+      });
+    const Copies copies = copies_in_file("paste", bytes_of(text));
+    ASSERT_TRUE(copies.state) << text;
+    EXPECT_EQ(text_of(*copies.state, "meminfo"), kMeminfo);
+    EXPECT_EQ(text_of(*copies.state, "vmstat"), vmstat);
+  }
+}
+
+// tar appends a newer version of a file to the archive, and keeps the older one.
+TEST(Copies, TheLastOfSeveralVersionsIsUsed) {
+  const std::string old = "MemTotal: 100000 kB\nMemFree: 1 kB\n";
+  const Copies copies = copies_in_file(
+      "x.tar", bytes_of(tar_of(tar_member("h/proc/meminfo", old) + tar_member("h/proc/meminfo", kMeminfo))));
+  ASSERT_TRUE(copies.state);
+  EXPECT_EQ(text_of(*copies.state, "meminfo"), kMeminfo);
+  EXPECT_NE(text_of(*copies.state, "missing").find("h/proc/meminfo is there more than once"), std::string_view::npos);
+}
+
+TEST(Copies, LogsThatAreNotUsedAreNamed) {
+  const auto report = [](unsigned free) {
+    return fmt::format(
+        "Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
+        "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n96 pages reserved\n",
+        free);
+  };
+  const std::string both = tar_member("h/messages", report(100) + report(200));
+  const std::string other = tar_member("h/dmesg", report(300)), copy = tar_member("h/dmesg", report(200));
+  for (const std::string& members : {both + other, other + both})
+    EXPECT_EQ(copies_in_file("x.tar", bytes_of(tar_of(members))).other_logs, "h/dmesg");
+  for (const std::string& members : {both + copy, copy + both})
+    EXPECT_EQ(copies_in_file("x.tar", bytes_of(tar_of(members))).other_logs, "");
 }
 
 TEST(Copies, TheReleaseMayBeInVersion) {

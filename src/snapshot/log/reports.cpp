@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/log/reports.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace kmt {
+
+namespace {
+
+// True if two reports may be of one machine and kernel. A machine may gain or lose some memory while it runs.
+bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
+  const auto differ = [](const std::string& one, const std::string& other) {
+    return !one.empty() && !other.empty() && one != other;
+  };
+  constexpr double kMuch = 1.5;
+  const auto few = static_cast<double>(std::min(total_bytes_of(a), total_bytes_of(b)).value_or(0));
+  const auto many = static_cast<double>(std::max(total_bytes_of(a), total_bytes_of(b)).value_or(0));
+  return !differ(a.host, b.host) && !differ(a.release, b.release) && a.page_size == b.page_size && many <= few * kMuch;
+}
+
+// True if both are copies of the same report. Two different reports never have the same numbers.
+bool is_same_report(const OomReport& a, const OomReport& b) {
+  const auto differ = [](const auto& one, const auto& other) { return one && other && *one != *other; };
+  const bool is_of_another = !a.host.empty() && !b.host.empty() && a.host != b.host;
+  if (is_of_another || a.totals != b.totals || differ(a.boot_ns, b.boot_ns) || differ(a.wall_ns, b.wall_ns))
+    return false;
+  const auto numbers_of = [](const OomReport& report) {
+    std::vector<LogNumbers> numbers = {report.lines};
+    if (report.kill.cgroup) {
+      LogNumbers& of_cgroup = numbers.emplace_back();
+      of_cgroup[report.kill.cgroup->memory.path] = report.kill.cgroup->usage_bytes.value_or(0);
+      for (const NamedAmount& value : report.kill.cgroup->memory.values) of_cgroup.emplace(value.name, value.value);
+    }
+    for (const auto& [node, of_node] : report.nodes) numbers.push_back(of_node);
+    for (const auto& [name, zone] : report.zones) numbers.push_back(zone.numbers);
+    return numbers;
+  };
+  return a.kill.victim_pid == b.kill.victim_pid && numbers_of(a) == numbers_of(b);
+}
+
+// True if the report has its first lines and shows the total of memory. Other reports are used only if the log has no
+// usable report.
+bool is_usable(const OomReport& report) { return !report.starts_late && total_bytes_of(report).value_or(0) != 0; }
+
+// Without a report about the machine, uses the reports about the cgroup of the last kill. Prefers reports that show
+// how the cgroup used its memory.
+void use_reports_of_cgroup(LogReports& log) {
+  if (!log.usable.empty() || !log.unusable.empty() || log.of_cgroups.empty()) return;
+  const auto has_values = [](const OomReport& report) { return !report.kill.cgroup->memory.values.empty(); };
+  if (std::ranges::any_of(log.of_cgroups, has_values))
+    log.unused_of_cgroups = std::erase_if(log.of_cgroups, std::not_fn(has_values));
+  const OomReport& last = log.of_cgroups.back();
+  const auto is_other = [boot = last.boot, host = last.host, path = last.kill.cgroup->memory.path](const auto& one) {
+    return one.boot != boot || one.host != host || one.kill.cgroup->memory.path != path;
+  };
+  log.unused_of_cgroups += std::erase_if(log.of_cgroups, is_other);
+  log.usable = std::exchange(log.of_cgroups, {});
+}
+
+auto rank(const LogReports& log) {
+  return std::tuple(log.usable.size(), log.unusable.size(), log.of_cgroups.size(), log.mixed);
+}
+
+}  // namespace
+
+LogReports log_reports(std::string_view text) {
+  LogReports log;
+  std::vector<OomReport> reports;
+  for (OomReport& report : oom_reports(text, &log.dropped)) {
+    const bool is_repeated = !report.is_mixed && std::ranges::any_of(reports, [&](const OomReport& one) {
+      return is_same_report(one, report);
+    });
+    if (is_repeated)
+      ++log.repeated;
+    else
+      reports.push_back(std::move(report));
+  }
+  for (OomReport& report : reports) {
+    if (report.is_mixed)
+      ++log.mixed;
+    else if (report.is_of_cgroup())
+      log.of_cgroups.push_back(std::move(report));
+    else
+      (is_usable(report) ? log.usable : log.unusable).push_back(std::move(report));
+  }
+  if (log.usable.empty()) return log;
+  // Keep only the reports of the last boot. Times of different boots cannot be compared, because each boot starts the
+  // clock at 0. The memory of different boots or machines cannot be compared either.
+  OomReport last = std::move(log.usable.back());
+  log.usable.pop_back();
+  log.earlier = std::erase_if(log.usable, [&](const OomReport& report) { return report.boot != last.boot; });
+  log.foreign =
+      std::erase_if(log.usable, [&](const OomReport& report) { return !may_be_of_one_machine(report, last); });
+  log.usable.push_back(std::move(last));
+  return log;
+}
+
+bool has_as_many_reports(const LogReports& a, const LogReports& b) { return rank(a) >= rank(b); }
+
+bool lacks_reports_of(const LogReports& a, const LogReports& b) {
+  const auto is_in_a = [&a](const OomReport& report) {
+    const auto is_same = [&report](const OomReport& one) { return is_same_report(one, report); };
+    return std::ranges::any_of(a.usable, is_same) || std::ranges::any_of(a.of_cgroups, is_same);
+  };
+  return !std::ranges::all_of(b.usable, is_in_a) || !std::ranges::all_of(b.of_cgroups, is_in_a);
+}
+
+bool choose_reports(LogReports& log) {
+  use_reports_of_cgroup(log);
+  if (log.unusable.empty()) return false;
+  if (!log.usable.empty()) return log.unusable.back().position > log.usable.back().position;
+  // A part of the balance sheet is better than none.
+  const auto has_free = [](const OomReport& report) { return report.totals.contains("free"); };
+  const auto has_zones = [](const OomReport& report) { return !report.zones.empty(); };
+  auto best = std::find_if(log.unusable.rbegin(), log.unusable.rend(), has_free);
+  if (best == log.unusable.rend()) best = std::find_if(log.unusable.rbegin(), log.unusable.rend(), has_zones);
+  if (best == log.unusable.rend()) best = log.unusable.rbegin();
+  const bool has_later = best != log.unusable.rbegin();
+  log.usable.push_back(std::move(*best));
+  log.unusable.erase(std::next(best).base());
+  return has_later;
+}
+
+std::vector<std::uint64_t> times_of(const std::vector<OomReport>& reports) {
+  for (const auto clock : {&OomReport::boot_ns, &OomReport::wall_ns}) {
+    std::vector<std::uint64_t> times;
+    for (const OomReport& report : reports)
+      if (report.*clock) times.push_back(*(report.*clock));
+    if (times.size() == reports.size() && std::ranges::is_sorted(times)) return times;
+  }
+  return {};
+}
+
+}  // namespace kmt
