@@ -305,15 +305,22 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
   if (parent != nullptr && !call.on_top)
     for (std::size_t i = 0; i < kAllocators; ++i) parent->inside[i] += call.inside[i];
 
+  if (call.runs_in_itself) {
+    const auto outer = std::find_if(task.calls.rbegin(), task.calls.rend(),
+                                    [&call](const OpenCall& one) { return one.function == call.function; });
+    if (outer != task.calls.rend()) outer->recursive_ns += duration.value_or(call.recursive_ns);
+  }
+
   const bool lost = call.lost_before_ns.has_value();
   const bool lacks = lost || may_miss_calls(call.began_ns, end != nullptr ? end->time_ns : task.last_ns);
   if (call.selected) {
     GraphFunction& sums = functions[call.function].sums;
     sums.cut_off += end == nullptr ? 1 : 0;
     sums.lost_events += lacks ? 1 : 0;
+    // If the end of the outermost of nested calls is not in the trace, the time of the inner ones counts.
+    if (!call.runs_in_itself) sums.total_ns += duration.value_or(call.recursive_ns);
     if (duration) {
       ++sums.timed;
-      if (!call.runs_in_itself) sums.total_ns += *duration;
       sums.self_ns += *duration - std::min(*duration, call.inner_ns);
       sums.longest_ns = std::max(sums.longest_ns, *duration);
     }

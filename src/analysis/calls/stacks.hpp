@@ -40,6 +40,7 @@ struct OpenCall {
   bool may_be_shown = false;
   std::size_t slot = ~std::size_t{0};  // slot in ShownCalls
   std::uint64_t inner_ns = 0;          // time in callees and interrupts
+  std::uint64_t recursive_ns = 0;      // time in inner calls of the same function
   InsideSums inside;
 };
 

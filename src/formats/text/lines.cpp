@@ -239,10 +239,12 @@ bool Lines::is_known_repeat() {
 std::optional<Lines::Item> Lines::next_of_all() {
   if (!glued_.empty()) {
     const std::string_view glued = take_glued();
+    is_first_ = false;
     return without_glued(parse_item(glued), glued);
   }
   if (rest_.empty()) return std::nullopt;
   offset_ = consumed();
+  is_first_ = offset_ == 0;
   text_ = rest_.substr(0, 0);
   std::string_view line = take_line();
   if (line.size() > kLongestLine) return Item(Unreadable{"it is longer than 16 KiB"});
@@ -274,7 +276,7 @@ bool is_cut_off(const Line& line) {
 Lines::Item Lines::parse_item(std::string_view line) {
   const std::string buffer = std::exchange(next_buffer_, {});
   if (auto event = parse(line)) {
-    if (offset_ == 0 && starts_inside_name(line, *event, second_line())) event->comm = kUnknownName;
+    if (is_first_ && starts_inside_name(line, *event, second_line())) event->comm = kUnknownName;
     if (!buffer.empty() && event->buffer.empty()) event->buffer = buffer_ = buffer;
     if (!traces_functions_ && is_cut_off(*event)) return Item(Unreadable{"it is cut off after the event's name"});
     if (!is_call_event(*event)) return Item(*event);
@@ -287,7 +289,7 @@ Lines::Item Lines::parse_item(std::string_view line) {
   }
   if (const auto call = parse_call(line)) return *call;
   if (const auto event = parse_rare(line)) {
-    if (offset_ != 0 || !starts_inside_time(line, *event, second_line())) return Item(*event);
+    if (!is_first_ || !starts_inside_time(line, *event, second_line())) return Item(*event);
     return Item(Unreadable{"its time may lack the first digits"});
   }
   if (line.starts_with("# tracer: function")) traces_functions_ = true;
