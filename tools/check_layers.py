@@ -72,6 +72,9 @@ GROUPS = {
         'ctf': 'ftrace kmt',
         'perfdata': 'ftrace tracedat',
     },
+    'formats/ctf': {
+        'json': '',
+    },
     'results': {
         'series': '',
         'report': 'series',

@@ -89,7 +89,6 @@ bool is_log_path(std::string_view path) {
          std::ranges::any_of(kParts, [name](std::string_view part) { return name.find(part) != name.npos; });
 }
 
-
 void CopyFinder::take(std::string_view path, std::string&& text) {
   const auto place = place_of(path);
   if (!place) return take_text(path, text);

@@ -15,7 +15,7 @@
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
 #include "formats/ctf/graph.hpp"
-#include "formats/ctf/json_metadata.hpp"
+#include "formats/ctf/json/metadata.hpp"
 #include "formats/ctf/metadata.hpp"
 #include "formats/ctf/metadata_checks.hpp"
 #include "formats/ctf/reader.hpp"

@@ -18,7 +18,7 @@
 #include "base/folder.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
-#include "formats/ctf/json_metadata.hpp"
+#include "formats/ctf/json/metadata.hpp"
 #include "formats/ctf/metadata_checks.hpp"
 
 namespace kmt::ctf {

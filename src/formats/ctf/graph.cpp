@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "formats/ctf/json_trace.hpp"
+#include "formats/ctf/json/trace.hpp"
 #include "formats/ctf/library_call.hpp"
 
 namespace kmt::ctf {

@@ -78,7 +78,7 @@ class Lines {
   std::uint64_t size_;
   std::string_view text_;
   std::uint64_t offset_ = 0;
-  bool is_first_ = false;  // the item starts at the beginning of the file
+  bool is_first_ = false;           // the item starts at the beginning of the file
   std::uint64_t number_ = 0;        // number of events without a time so far; it serves as their time
   std::uint64_t counted_lost_ = 0;  // reported lost events that have not been subtracted from a sum
   const Known* known_;

@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/temporary_folder.hpp"
 #include "formats/bit_reader.hpp"
-#include "formats/ctf/json_metadata.hpp"
+#include "formats/ctf/json/metadata.hpp"
 #include "formats/ctf/reader.hpp"
 
 namespace kmt::ctf {

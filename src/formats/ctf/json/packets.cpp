@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ctf/json_packets.hpp"
+#include "formats/ctf/json/packets.hpp"
 
 #include <algorithm>
 #include <filesystem>

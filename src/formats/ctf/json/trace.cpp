@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ctf/json_trace.hpp"
+#include "formats/ctf/json/trace.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "formats/ctf/json_stream.hpp"
+#include "formats/ctf/json/stream.hpp"
 
 namespace kmt::ctf {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ctf/json_metadata.hpp"
+#include "formats/ctf/json/metadata.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/ctf/field_locations.hpp"
-#include "formats/ctf/json_field.hpp"
+#include "formats/ctf/json/field.hpp"
 #include "formats/ctf/metadata_checks.hpp"
 
 namespace kmt::ctf {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ctf/json_stream.hpp"
+#include "formats/ctf/json/stream.hpp"
 
 #include <algorithm>
 #include <new>

@@ -11,7 +11,7 @@
 #include "base/file.hpp"
 #include "formats/ctf/field_decoder.hpp"
 #include "formats/ctf/graph.hpp"
-#include "formats/ctf/json_metadata.hpp"
+#include "formats/ctf/json/metadata.hpp"
 
 namespace kmt::ctf {
 

@@ -8,7 +8,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "formats/ctf/json_metadata.hpp"
+#include "formats/ctf/json/metadata.hpp"
 
 namespace kmt::ctf {
 

@@ -8,8 +8,8 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "formats/ctf/json_classes.hpp"
-#include "formats/ctf/json_packets.hpp"
+#include "formats/ctf/json/classes.hpp"
+#include "formats/ctf/json/packets.hpp"
 
 namespace kmt::ctf {
 

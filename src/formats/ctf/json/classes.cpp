@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ctf/json_classes.hpp"
+#include "formats/ctf/json/classes.hpp"
 
 #include <new>
 
