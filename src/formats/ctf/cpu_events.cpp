@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
+#include "formats/ctf/metadata_checks.hpp"
 
 namespace kmt::ctf {
 
@@ -27,6 +28,9 @@ std::optional<std::uint64_t> ns_of(const bt_clock_snapshot* snapshot) {
 std::string lost_packets_text(std::uint64_t count) {
   return fmt::format("{} packets with an unknown number of events", count);
 }
+
+// False if a counter of the tracer went down: libbabeltrace2 subtracts its values without a check.
+bool is_possible_difference(std::uint64_t count) { return count < std::uint64_t{1} << 31; }
 
 bool has_clock(const bt_stream* stream) {
   return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream)) != nullptr;
@@ -69,8 +73,10 @@ bool StreamCursor::take(const bt_message* message) {
       stream_ref_ = bt_message_stream_beginning_borrow_stream_const(message);
       return false;
     case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-      if (!begun_) begin_stream(message);
-      return give(early_loss_);
+      if (begun_) return false;
+      begin_stream(message);
+      is_early_ = give(early_loss_);
+      return is_early_;
     case BT_MESSAGE_TYPE_EVENT: {
       const bt_clock_snapshot* const snapshot =
           has_clock(stream_ref_) ? bt_message_event_borrow_default_clock_snapshot_const(message) : nullptr;
@@ -89,17 +95,31 @@ void StreamCursor::hold_discarded(const bt_message* message) {
   const bt_clock_snapshot* end = nullptr;
   std::uint64_t count = 0;
   std::optional<std::uint64_t> lost;
-  if (bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE) lost = count;
+  if (bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE &&
+      is_possible_difference(count))
+    lost = count;
   if (bt_stream_class_discarded_events_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
     end = bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message);
   held_loss_ = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, lost, lost_events_text(lost), last_ns_};
+}
+
+bool StreamCursor::begin_at(std::uint64_t first_ns) {
+  // Time in which the tracer switches to new packets on all CPUs, for example when it rotates a recording. Chosen: a
+  // switch takes some microseconds for each CPU.
+  constexpr std::uint64_t kAtOnceNs = 10'000'000;
+  if (!is_early_) return true;
+  is_early_ = false;
+  step_.since_ns = first_ns;
+  return step_.time_ns > first_ns + kAtOnceNs || advance();
 }
 
 // Returns true if the loss became a step. A loss before the first packet becomes a step later.
 bool StreamCursor::take_discarded_packets(const bt_message* message) {
   const bt_clock_snapshot* end = nullptr;
   std::uint64_t count = 0;
-  const bool has_count = bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+  const bool has_count =
+      bt_message_discarded_packets_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE &&
+      is_possible_difference(count);
   if (bt_stream_class_discarded_packets_have_default_clock_snapshots(bt_stream_borrow_class_const(stream_ref_)) != 0)
     end = bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message);
   Step loss = {Step::Kind::loss, ns_of(end).value_or(last_ns_), nullptr, {}, "packets", last_ns_};
@@ -115,7 +135,11 @@ void StreamCursor::begin_stream(const bt_message* packet_beginning) {
   begun_ = true;
   const bt_packet* const packet = bt_message_packet_beginning_borrow_packet_const(packet_beginning);
   const bt_stream_class* const stream_class = bt_stream_borrow_class_const(stream_ref_);
-  const auto earlier = earlier_.find({bt_stream_class_get_id(stream_class), bt_stream_get_id(stream_ref_)});
+  const bt_uuid uuid = bt_trace_get_uuid(bt_stream_borrow_trace_const(stream_ref_));
+  const auto earlier = uuid == nullptr
+                           ? earlier_.end()
+                           : earlier_.find({std::string(reinterpret_cast<const char*>(uuid), kUuidBytes),
+                                            bt_stream_class_get_id(stream_class), bt_stream_get_id(stream_ref_)});
   if (earlier != earlier_.end() && earlier->second > 0 && !early_loss_) {
     const bt_clock_snapshot* const begin =
         bt_stream_class_packets_have_beginning_default_clock_snapshot(stream_class) != 0

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/ctf/first_packets.hpp"
 #include "formats/ctf/graph.hpp"
 #include "formats/ctf/record_builder.hpp"
-#include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
 
@@ -38,6 +38,12 @@ class StreamCursor {
   const Step& step() const { return step_; }
   const bt_stream* stream() const { return stream_ref_; }  // null if the stream ended before any message
   unsigned cpu() const { return cpu_.value_or(0); }
+  bool has_cpu() const { return cpu_.has_value(); }
+
+  // Call this at the first step, with the first time of all streams. If the tracer wrote packets before the first one,
+  // the first step is a loss. It begins at `first_ns`. Goes on to the next step if the stream begins with the others,
+  // because then nothing is missing between events of other CPUs. Returns false at the end.
+  bool begin_at(std::uint64_t first_ns);
 
  private:
   bool take(const bt_message* message);
@@ -62,6 +68,7 @@ class StreamCursor {
   std::optional<unsigned> cpu_;
   std::uint64_t last_ns_ = 0;
   bool begun_ = false, ended_ = false;
+  bool is_early_ = false;  // step_ is the loss before the first packet
 };
 
 // Adds a finding with the name of the step's event.

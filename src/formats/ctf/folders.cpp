@@ -20,6 +20,7 @@
 #include "base/text.hpp"
 #include "formats/ctf/json/metadata.hpp"
 #include "formats/ctf/metadata_checks.hpp"
+#include "formats/ctf/stream_index.hpp"
 
 namespace kmt::ctf {
 
@@ -28,7 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTextStart = "/* CTF 1";
-constexpr std::size_t kUuidBytes = 16;
 constexpr std::size_t kBegin = 64;              // number of metadata bytes that are enough to find the version
 constexpr int kMostDepth = 6;                   // maximum depth of folders: session/archives/chunk/domain/uid/64-bit
 constexpr std::size_t kMostText = 1u << 20;     // maximum number of metadata bytes to search for `trace { … }`
@@ -37,6 +37,7 @@ constexpr std::size_t kMostFolders = 1u << 16;  // maximum number of folders; la
 struct Metadata {
   std::string uuid;  // only for comparison: as text or as raw bytes; may be empty
   ByteOrder byte_order = kHostOrder;
+  bool is_json = false;  // CTF 2
 };
 
 std::string start_of(const fs::path& path, std::size_t bytes) {
@@ -70,12 +71,12 @@ std::optional<Metadata> metadata_at(const fs::path& path) {
   const std::string begin = start_of(path, kBegin);
   if (is_json_metadata({reinterpret_cast<const std::uint8_t*>(begin.data()), begin.size()})) {
     const JsonMetadataStart json = start_of_json_metadata(MappedFile(path.string()).bytes());
-    return Metadata{json.uuid, json.big_endian ? ByteOrder::big : ByteOrder::little};
+    return Metadata{json.uuid, json.big_endian ? ByteOrder::big : ByteOrder::little, true};
   }
   const std::string start = begin.substr(0, 4 + kUuidBytes);
   if (start.size() == 4 + kUuidBytes)
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
-      if (load<std::uint32_t>(start.data(), order) == kMetadataMagic) return Metadata{start.substr(4), order};
+      if (load<std::uint32_t>(start.data(), order) == kMetadataMagic) return Metadata{start.substr(4), order, false};
   if (!start.starts_with(kTextStart)) return std::nullopt;
   const std::string text = start_of(path, kMostText);
   Metadata metadata;
@@ -146,7 +147,6 @@ void compare_with_index(const fs::path& stream, const std::string& index, Folder
     const MappedFile file(index);
     if (const auto cut = cut_off_by_index(file.bytes(), fs::file_size(stream)))
       folders.doubted.push_back({stream, cpu, to_string(*cut), true});
-    add_earlier_packets(file.bytes(), folders.earlier_packets);
   } catch (const std::exception& error) {
     folders.doubted.push_back({stream, cpu, fmt::format("its index cannot be read: {}", error.what()), false});
   }
@@ -165,6 +165,9 @@ void look_for_missing_streams(const fs::path& folder, Folders& folders) {
   }
 }
 
+// True for a folder of LTTng's user-space tracer, such as session/ust/uid/0/64-bit.
+bool is_of_programs(const fs::path& folder) { return std::ranges::find(folder, fs::path("ust")) != folder.end(); }
+
 // The streams of a channel have the numbers 0, 1, 2 and so on.
 void look_for_gaps(const fs::path& folder, Folders& folders) {
   std::map<std::string, std::set<unsigned>> channels;
@@ -174,7 +177,10 @@ void look_for_gaps(const fs::path& folder, Folders& folders) {
   };
   for (const std::string& name : names_in(folder)) add(name);
   for (const fs::path name : names_in(folder / "index")) add(name.stem());
-  for (const auto& [channel, numbers] : channels) {
+  unsigned cpus = 0;
+  for (const auto& [channel, numbers] : channels) cpus = std::max(cpus, *numbers.rbegin() + 1);
+  for (auto& [channel, numbers] : channels) {
+    numbers.insert(cpus);  // each channel has a stream for each CPU
     unsigned expected = 0;
     for (const unsigned number : numbers) {
       if (number > expected)
@@ -231,7 +237,8 @@ Folders find_folders(const std::string& path) {
     else
       folders.traces[place->second].push_back(folder);
     look_for_missing_streams(folder, folders);
-    look_for_gaps(folder, folders);
+    if (!is_of_programs(folder)) look_for_gaps(folder, folders);
+    if (!metadata.is_json) add_earlier_packets(folder, metadata.byte_order, folders.earlier_packets);
   }
   std::sort(folders.missing.begin(), folders.missing.end());
   std::ranges::sort(folders.doubted, {}, &DoubtedStream::path);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
-#include "formats/ctf/stream_index.hpp"
+#include "formats/ctf/first_packets.hpp"
 
 namespace kmt::ctf {
 
@@ -29,7 +29,7 @@ struct DoubtedStream {
   bool is_cut_off = false;
 };
 
-// Streams without index and file, although streams of the channel with higher numbers exist.
+// Streams that have neither an index nor a file, although other streams have their number or a higher one.
 struct MissingStreams {
   std::string first;  // path
   unsigned count = 0;

@@ -17,8 +17,6 @@ namespace kmt::ctf {
 
 namespace {
 
-constexpr std::uint64_t kUuidBytes = 16;
-
 Error cut_off(std::uint64_t packet, std::uint64_t needed, std::uint64_t there) {
   return Error(fmt::format("The trace's metadata is cut off: a packet has only {} of its {} bytes", there, needed))
       .at({{}, {}, packet})

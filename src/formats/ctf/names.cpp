@@ -40,6 +40,7 @@ KernelEvent kernel_event(std::string_view name) {
     return {std::string(name.substr(0, colon)), std::string(name.substr(colon + 1))};
   for (const auto& [lttng, kernel] : kSyscallEvents)
     if (name.starts_with(lttng)) return {"syscalls", with_beginning(name, lttng, kernel)};
+  if (name == "kmem_pagevec_free") return {"kmem", "mm_pagevec_free"};  // before Linux 3.3
   for (const std::string_view system : kUnderstood) {
     if (is_known(system, name)) return {std::string(system), std::string(name)};
     if (!name.starts_with(system) || name.size() <= system.size() + 1 || name[system.size()] != '_') continue;

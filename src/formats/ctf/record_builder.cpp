@@ -73,6 +73,16 @@ constexpr std::uint8_t interrupt_ended(std::string_view event) {
   return event == "irq_handler_exit" ? Context::kHardIrq : event == "irq_softirq_exit" ? Context::kSoftIrq : 0;
 }
 
+// Returns the name of a field without which the event has no meaning, or an empty name. Such an event would be read as
+// one with a value of 0.
+std::string_view missing_field_of(const FormatText& text) {
+  Findings ignored;  // finish() reports formats that cannot be parsed
+  PageIdentity none{};
+  const std::vector<EventFormat> formats = parse_event_formats({text}, ignored);
+  if (formats.empty()) return {};
+  return missing_field(formats.front(), plan_of(formats.front(), {}, sizeof(std::uint64_t), none));
+}
+
 }  // namespace
 
 RecordBuilder::RecordBuilder(std::vector<FormatText> known, ByteOrder order, Findings& findings)
@@ -118,7 +128,12 @@ void RecordBuilder::add_class(const bt_event_class* event_class) {
     here.id = known->second;
   } else if (const std::optional<unsigned> id = new_id()) {
     here.id = *id;
-    texts_.push_back(describe(*id, kernel.system, kernel.name, here.leaves));
+    FormatText text = describe(*id, kernel.system, kernel.name, here.leaves);
+    if (const std::string_view field = missing_field_of(text); !field.empty()) {
+      unread_.push_back(fmt::format("{}:{} has no field {}", printable(kernel.system), printable(kernel.name), field));
+      text.system = "unread";  // these events count, but not as memory events
+    }
+    texts_.push_back(std::move(text));
   } else {
     classes_.erase(event_class);  // all event IDs are used, so events of this class are reported as unknown
   }
@@ -133,6 +148,8 @@ void RecordBuilder::finish(Findings& findings) {
   describe_stacks(user_stacks_, describe_user_stack);
   const std::vector<FormatText> made(texts_.begin() + static_cast<std::ptrdiff_t>(known_texts_), texts_.end());
   for (EventFormat& format : parse_event_formats(made, findings)) formats_.push_back(std::move(format));
+  for (const std::string& event : unread_)
+    findings.add({Imperfection::bad_event_format, event + ", so these events are not read"});
 
   std::unordered_map<unsigned, const EventFormat*> by_id;
   for (const EventFormat& format : formats_) by_id[format.id] = &format;

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "base/byte_reader.hpp"
 
@@ -25,13 +23,5 @@ struct CutOff {
 std::optional<CutOff> cut_off_by_index(Bytes index, std::uint64_t stream_bytes);
 
 std::string to_string(const CutOff& cut);
-
-// Number of packets that a tracer wrote before the first packet of a stream, by the IDs of the stream class and of the
-// stream. A tracer in overwrite mode overwrites them, and a snapshot does not include them.
-using EarlierPackets = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
-
-// Adds the stream of an index. If the stream was added before, keeps the lower number. Does nothing if the index is
-// empty, damaged, or older than minor version 1, which added the packet numbers.
-void add_earlier_packets(Bytes index, EarlierPackets& earlier);
 
 }  // namespace kmt::ctf

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -74,6 +77,27 @@ void find_empty_streams(const std::vector<std::vector<std::string>>& traces, con
       }
 }
 
+// Notes the machine of a trace. A trace has a UUID of its own, which all parts of a rotated recording share.
+void note_host(const bt_trace* trace, std::map<std::string, std::string>& hosts_by_uuid) {
+  const bt_uuid uuid = bt_trace_get_uuid(trace);
+  if (uuid == nullptr) return;
+  const Environment environment = environment_of(trace);
+  const auto host = environment.find("hostname");
+  hosts_by_uuid[std::string(reinterpret_cast<const char*>(uuid), 16)] =
+      host == environment.end() ? std::string() : host->second;
+}
+
+// Throws Error if the traces are of several machines or sessions. Their events must not be matched with each other.
+void refuse_several(const std::map<std::string, std::string>& hosts_by_uuid, const std::string& path) {
+  if (hosts_by_uuid.size() < 2) return;
+  std::set<std::string> hosts;
+  for (const auto& [uuid, host] : hosts_by_uuid) hosts.insert(host.empty() ? "unknown" : printable(host));
+  throw Error(hosts.size() > 1 ? fmt::format("The folder has traces of several machines: {}", fmt::join(hosts, ", "))
+                               : fmt::format("The folder has {} recordings of the kernel", hosts_by_uuid.size()))
+      .hint("Name the folder of one of them")
+      .at({path, {}, {}});
+}
+
 }  // namespace
 
 Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folders(path)) {
@@ -101,16 +125,17 @@ Trace::Trace(const std::string& path, Findings& findings) : folders_(find_folder
     for (const std::size_t empty : graph_->empty_traces())
       findings.add({Imperfection::missing_cpu,
                     (is_alone ? "the trace" : shown(folders_.traces[empty].front())) + " has no stream"});
-  open_streams(findings);
+  open_streams(path, findings);
   if (is_lttng)
     for (const MissingStreams& gap : folders_.gaps)
-      findings.add({Imperfection::missing_cpu,
-                    gap.count == 1 ? fmt::format("{} is missing, but the next stream exists", shown(gap.first))
-                                   : fmt::format("{} streams from {} on are missing", gap.count, shown(gap.first)),
-                    {},
-                    {},
-                    {}},
-                   gap.count);
+      findings.add(
+          {Imperfection::missing_cpu,
+           gap.count == 1 ? fmt::format("{} is missing: each channel has a stream for each CPU", shown(gap.first))
+                          : fmt::format("{} streams from {} on are missing", gap.count, shown(gap.first)),
+           {},
+           {},
+           {}},
+          gap.count);
 }
 
 std::optional<TimeRange> Trace::time_range() const {
@@ -152,9 +177,12 @@ void Trace::compare_streams(std::string_view streams, Findings& findings) const 
   }
 }
 
-void Trace::open_streams(Findings& findings) {
+void Trace::open_streams(const std::string& path, Findings& findings) {
   records = std::make_unique<RecordBuilder>(description.kernel.formats, description.kernel.byte_order, findings);
   const bt_stream* first = nullptr;
+  std::map<std::string, std::string> hosts_by_uuid;
+  std::vector<std::unique_ptr<StreamCursor>> streams;
+  std::uint64_t first_ns = std::numeric_limits<std::uint64_t>::max();
   for (std::size_t i = 0; i < graph_->streams(); ++i) {
     auto stream = std::make_unique<StreamCursor>(*graph_, i, folders_.earlier_packets);
     const bool has_any = stream->advance();
@@ -167,11 +195,20 @@ void Trace::open_streams(Findings& findings) {
       }
       if (first == nullptr) first = stream->stream();
       records->add(bt_trace_borrow_class_const(trace));
+      if (has_any) note_host(trace, hosts_by_uuid);
     }
     if (!has_any) continue;
+    first_ns = std::min(first_ns, stream->step().time_ns);
+    streams.push_back(std::move(stream));
+  }
+  for (auto& stream : streams) {
+    if (!stream->begin_at(first_ns)) continue;
+    if (!stream->has_cpu() && findings.count_of(Imperfection::unknown_cpus) == 0)
+      findings.add({Imperfection::unknown_cpus, "the packets have no CPU"});
     const unsigned cpu = stream->cpu();
     cpus.try_emplace(cpu, *records).first->second.add(std::move(stream));
   }
+  refuse_several(hosts_by_uuid, path);
   records->finish(findings);
   describe_by_environment(first, findings);
 }

@@ -31,7 +31,7 @@ struct Trace {
   void read_description(Findings& findings);
   void compare_streams(std::string_view streams, Findings& findings) const;
   void describe_by_environment(const bt_stream* stream, Findings& findings);
-  void open_streams(Findings& findings);
+  void open_streams(const std::string& path, Findings& findings);
 
   Folders folders_;
   // Set only for a damaged trace. Must be destroyed after graph_, because the graph reads its folders.

@@ -204,6 +204,20 @@ EventKind event_kind(std::string_view system, std::string_view name) {
   return EventKind::other;
 }
 
+std::string_view missing_field(const EventFormat& format, const RecordPlan& plan) {
+  if (format.system != "kmem" && format.system != "percpu") return {};
+  const bool is_page = plan.kind == EventKind::page_alloc || plan.kind == EventKind::page_free;
+  const bool is_slab_alloc = plan.kind == EventKind::kmalloc || plan.kind == EventKind::cache_alloc;
+  const bool is_slab_free = plan.kind == EventKind::kfree || plan.kind == EventKind::cache_free;
+  const bool is_percpu = plan.kind == EventKind::percpu_alloc || plan.kind == EventKind::percpu_free;
+  if (is_page && plan.address.size == 0) return "page or pfn";
+  if (is_page && plan.order.size == 0 && plan.old_free != OldPageFree::batched) return "order";
+  if ((is_slab_alloc || is_slab_free || is_percpu) && plan.address.size == 0) return "ptr";
+  if (is_slab_alloc && plan.bytes_requested.size == 0) return "bytes_req";
+  if (is_slab_alloc && plan.bytes_allocated.size == 0) return "bytes_alloc";
+  return plan.kind == EventKind::percpu_alloc && plan.bytes_requested.size == 0 ? "size" : "";
+}
+
 RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity) {
   RecordPlan plan;
   plan.described = true;

@@ -71,4 +71,8 @@ constexpr std::uint32_t kMostCallArguments = 16;
 // addresses of struct page instead of frame numbers.
 RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
 
+// Returns the name of a field without which the event of an allocation or free has no meaning, if the format lacks it;
+// otherwise an empty name.
+std::string_view missing_field(const EventFormat& format, const RecordPlan& plan);
+
 }  // namespace kmt

@@ -87,6 +87,7 @@ TraceObjects make_trace(const JsonMetadata& metadata, bt_self_component* compone
   for (const auto& [id, stream] : metadata.streams)
     objects.streams.emplace(id, make_stream(trace_class.get(), id, stream, component));
   objects.trace = owned<TraceRef>(bt_trace_create(trace_class.get()));
+  if (metadata.uuid) bt_trace_set_uuid(objects.trace.get(), metadata.uuid->data());
   for (const auto& [name, value] : metadata.environment) {
     if (const auto* const text = std::get_if<std::string>(&value))
       check(bt_trace_set_environment_entry_string(objects.trace.get(), name.c_str(), text->c_str()));

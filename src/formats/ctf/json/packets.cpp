@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "formats/ctf/metadata_checks.hpp"
 
 namespace kmt::ctf {
 
 namespace {
-
-constexpr std::uint64_t kPacketMagic = 0xC1FC1FC1;
 
 // Converts a value of the clock to nanoseconds. Returns nothing if the result has more than 64 bits.
 std::optional<std::int64_t> ns_at(const JsonClock& clock, std::uint64_t value) {
