@@ -19,6 +19,7 @@
 #include "cli/support/output.hpp"
 #include "cli/support/say.hpp"
 #include "formats/text/histogram.hpp"
+#include "formats/text/reader.hpp"
 #include "snapshot/changed_copy.hpp"
 #include "snapshot/parsers.hpp"
 #include "views/json/histogram.hpp"
@@ -42,7 +43,7 @@ Histogram sums_of_allocinfo(std::string_view text) {
         .hint(
             "Give an unchanged copy of /proc/allocinfo, or one whose lines have a size, a number of calls and a place");
   for (const MissingSource& missing : memory.missing)
-    if (missing.name == "units") say("note: {}\n", missing.why);
+    if (missing.name == "units" || missing.name == "copies") say("note: {}\n", missing.why);
   for (const AllocationSite& site : memory.allocinfo) {
     *sums.hits += site.count;
     sums.rows.push_back({{site.name, site.of}, {site.count, site.bytes}, site.approximate});
@@ -66,6 +67,8 @@ bool print_histograms(const Command& command, const TraceOptions& files, std::si
   refuse_event_options(command, is_histogram ? "a histogram" : "a copy of allocinfo");
   std::string allocinfo(is_histogram ? std::string_view() : content);
   for (const std::string& why : undo_changes("allocinfo", allocinfo)) say("note: {}\n", why);
+  if (is_histogram && text::is_text(bytes))
+    say("note: the text also has lines of events, which are not shown: copy them to another file\n");
   const std::vector<Histogram> histograms =
       is_histogram ? text::read_histograms(bytes) : std::vector{sums_of_allocinfo(allocinfo)};
   print_result(result.json ? json_histograms(path, histograms, limit)

@@ -169,12 +169,11 @@ bool parse_columns(std::string_view text, CallLine& call, bool& has_cpu) {
     has_columns = has_columns || end >= kBlankDuration || !trim(column).empty();
     text.remove_prefix(end + 1);
   }
-  if (!has_cpu && !has_columns) {  // if the line has no durations, no "|" follows the CPU
-    const auto cpu = take_cpu(text);
-    if (!cpu) return false;
+  if (const auto cpu = has_cpu ? std::nullopt : take_cpu(text)) {  // if there are no durations, no "|" follows the CPU
     call.line.cpu = *cpu;
     has_cpu = true;
   }
+  if (!has_cpu && !has_columns) return false;
   return parse_code(text, call);
 }
 

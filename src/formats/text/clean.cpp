@@ -77,12 +77,18 @@ bool take_level(std::string_view& line) {
   return true;
 }
 
-// Removes a prefix of /dev/kmsg such as "6,339,5140900,-;".
+// Removes a prefix of /dev/kmsg such as "6,339,5140900,-;". netconsole may write the release of the kernel before it.
 bool take_kmsg(std::string_view& line) {
   constexpr std::size_t kLongest = 64;
   const std::size_t end = line.substr(0, kLongest).find(';');
-  if (end == line.npos || std::ranges::count(line.substr(0, end), ',') < 3) return false;
-  if (!is_all(line.substr(0, end), "0123456789,-+c")) return false;
+  if (end == line.npos) return false;
+  std::string_view fields = line.substr(0, end);
+  const std::size_t first = std::min(fields.find(','), fields.size());
+  const std::string_view release = fields.substr(0, first);
+  const bool has_release =
+      first < fields.size() && release.find('.') != release.npos && release.find_first_of(" :") == release.npos;
+  if (has_release && is_digit(release.front())) fields.remove_prefix(first + 1);
+  if (std::ranges::count(fields, ',') < 3 || !is_all(fields, "0123456789,-+c")) return false;
   line.remove_prefix(end + 1);
   return true;
 }

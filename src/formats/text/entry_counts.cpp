@@ -71,6 +71,8 @@ bool EntryCounts::add_header(std::string_view line) {
   constexpr std::string_view kCpus = "cpus=";
   constexpr std::string_view kEntries = "# entries-in-buffer/entries-written: ";
   constexpr std::string_view kLatency = "# latency: ";
+  // Perfetto writes these numbers into each text (kFtraceHeader in its src/traceconv/trace_to_systrace.cc).
+  constexpr std::string_view kPerfettosHeader = "30624/30624   #P:4";
   // With several buffers, trace-cmd prints "NAME: " first.
   if (const std::size_t at = line.find(kCpus); at == 0 || (at != line.npos && line.substr(0, at).ends_with(": "))) {
     cpus_ = std::max(cpus_, cpus_in(line.substr(at + kCpus.size())));
@@ -82,6 +84,7 @@ bool EntryCounts::add_header(std::string_view line) {
     line.remove_prefix(kEntries.size());
   else
     return false;
+  if (line.starts_with(kPerfettosHeader)) return true;
   const std::size_t slash = line.find('/');
   if (slash == line.npos) return false;
   const auto kept = parse_value(trim(line.substr(0, slash)));

@@ -194,8 +194,18 @@ bool parse_entry_text(std::string_view rest, Line& line) {
   return parse_event(rest, line) || parse_lone_function(rest, line);
 }
 
+// Removes the process, such as "( 1091) " or "(-----) ". Linux 4.13 to 4.18 print it after the CPU.
+void skip_process(std::string_view& text) {
+  const std::string_view from = trim(text);
+  const std::size_t end = from.find(')');
+  if (from.starts_with('(') && end != from.npos &&
+      from.substr(1, end - 1).find_first_not_of(" -0123456789") == from.npos)
+    text = from.substr(end + 1);
+}
+
 // Parses the text after the CPU, such as "d..1.  5.906771: kmalloc: call_site=…".
 bool parse_rest(std::string_view rest, Line& line) {
+  skip_process(rest);
   return parse_time(take_time(rest, line), line) && parse_entry_text(rest, line);
 }
 

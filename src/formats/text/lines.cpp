@@ -127,7 +127,7 @@ bool may_start_calls(std::string_view text) {
 // True if the line may be a call whose end is in the next line.
 bool may_be_start_of_call(std::string_view line) {
   const auto event = parse_line(line);
-  return event ? is_call_event(*event) : was_call(line) || was_event(line) || line.ends_with('|');
+  return event ? is_call_event(*event) : was_call(line) || was_event(line) || trim(line).ends_with('|');
 }
 
 // True if the line may be the end of a call whose start is in the line before. It has no task, time or CPU.

@@ -46,6 +46,9 @@ class Lines {
   std::string_view text() const { return text_; }                  // all lines of the item
   std::uint64_t offset() const { return offset_; }                 // position of the item in the file, in bytes
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read
+  bool has_glued() const { return !glued_.empty(); }               // the last line has another item
+  // Goes on at a later position, which must be the start of a line.
+  void skip_to(std::uint64_t offset) { rest_.remove_prefix(offset - consumed()); }
   // Facts for a later pass.
   const FirstTasks& first_tasks() const { return calls_.first_tasks(); }
   bool has_calls() const { return has_calls_; }

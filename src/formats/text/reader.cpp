@@ -45,14 +45,20 @@ Finding quoting(Finding finding, std::string_view text) {
   return finding;
 }
 
-// Reads the events of all CPUs in the order of the lines.
+// Which lines a stream reads.
+struct WantedLines {
+  std::optional<std::string> buffer;  // empty: those of all buffers
+  std::vector<CpuRun> runs;           // the parts of the text to read; the streams of a trace have different parts
+};
+
+// Reads events in the order of the lines.
 class LineStream : public CpuStream {
  public:
-  LineStream(const TextTrace& trace, std::optional<std::string> buffer, RecordDecoder& decoder, TraceInfo& info,
+  LineStream(const TextTrace& trace, WantedLines wanted, RecordDecoder& decoder, TraceInfo& info,
              std::uint64_t& consumed)
       : trace_(trace),
         lines_(trace.lines()),
-        buffer_(std::move(buffer)),
+        wanted_(std::move(wanted)),
         decoder_(decoder),
         info_(info),
         consumed_(consumed) {}
@@ -60,7 +66,7 @@ class LineStream : public CpuStream {
   bool read(EventBatch& batch) override {
     batch.clear();
     while (batch.size() < kBatchEvents) {
-      const auto item = lines_.next();
+      const auto item = next();
       if (!item) break;
       if (const Line* const line = std::get_if<Line>(&*item); line != nullptr && is_wanted(line->buffer))
         add(*line, batch);
@@ -70,12 +76,28 @@ class LineStream : public CpuStream {
         add_lost(*lost);
       if (const auto* const other = std::get_if<Lines::Unreadable>(&*item)) report(unreadable(*other, lines_.offset()));
     }
-    consumed_ = lines_.consumed();
     return !batch.empty();
   }
 
  private:
-  bool is_wanted(std::string_view buffer) const { return !buffer_ || *buffer_ == buffer; }
+  // Returns the next item of the runs.
+  std::optional<Lines::Item> next() {
+    while (run_ < wanted_.runs.size()) {
+      const CpuRun& run = wanted_.runs[run_];
+      if (lines_.consumed() < run.begin) lines_.skip_to(run.begin);
+      const std::uint64_t before = lines_.consumed();
+      if (before >= run.end && !lines_.has_glued()) {
+        ++run_;
+        continue;
+      }
+      auto item = lines_.next();
+      consumed_ += lines_.consumed() - before;
+      return item;
+    }
+    return std::nullopt;
+  }
+
+  bool is_wanted(std::string_view buffer) const { return !wanted_.buffer || *wanted_.buffer == buffer; }
 
   void report(Finding finding) {
     const bool wants = info_.findings.wants(finding.kind);
@@ -126,7 +148,8 @@ class LineStream : public CpuStream {
 
   const TextTrace& trace_;
   Lines lines_;
-  std::optional<std::string> buffer_;  // the only buffer to read; empty: all
+  WantedLines wanted_;
+  std::size_t run_ = 0;
   RecordDecoder& decoder_;
   TraceInfo& info_;
   std::uint64_t& consumed_;
@@ -135,12 +158,26 @@ class LineStream : public CpuStream {
   std::vector<std::uint8_t> record_;
 };
 
+// trace-cmd report writes the name of the file before each event if it reads several files, such as those of a host and
+// a guest. Their events must not be matched with each other.
+void refuse_several_files(const TextTrace& trace, const std::string& path) {
+  std::vector<std::string> files = trace.buffers();
+  std::erase_if(files, [](const std::string& name) { return !name.ends_with(".dat"); });
+  if (files.size() < 2) return;
+  throw Error(fmt::format("The text has events of {} trace files: {}", files.size(), first_of(files)))
+      .hint("Read one of them with --buffer NAME, or keep only its lines with grep")
+      .at({path, {}, {}});
+}
+
 class TextSource : public Source {
  public:
   TextSource(const TraceFile& file, const OpenOptions& options) : file_(file), trace_(file.bytes) {
     info_.recording.buffers = trace_.buffers();
     if (info_.recording.buffers.empty()) info_.recording.buffers = {""};
-    if (options.buffer) take_only(*options.buffer);
+    if (options.buffer)
+      take_only(*options.buffer);
+    else
+      refuse_several_files(trace_, file.path);
     TraceDescription description = trace_.description();
     info_.path = file.path;
     if (options.call_records) info_.calls.records = std::make_shared<CallRecords>();
@@ -151,9 +188,17 @@ class TextSource : public Source {
     info_.losses.somewhere = sum_of_counts(info_.losses.somewhere, trace_.missing_entries());
     decoder_ = std::make_unique<RecordDecoder>(parse_event_formats(trace_.description().kernel.formats, info_.findings),
                                                info_.machine.byte_order, info_);
+    std::map<unsigned, std::vector<CpuRun>> runs;
+    for (const CpuRun& run : trace_.unmerged_runs()) runs[run.cpu].push_back(run);
+    if (runs.empty()) runs[0] = {{0, 0, file.bytes.size()}};
     std::vector<CpuPart> parts;
-    parts.push_back({0, file.bytes.size(),
-                     std::make_unique<LineStream>(trace_, options.buffer, *decoder_, info_, streams_.consumed())});
+    for (auto& [cpu, of_cpu] : runs) {
+      std::uint64_t bytes = 0;
+      for (const CpuRun& run : of_cpu) bytes += run.end - run.begin;
+      parts.push_back({cpu, bytes,
+                       std::make_unique<LineStream>(trace_, WantedLines{options.buffer, std::move(of_cpu)}, *decoder_,
+                                                    info_, streams_.consumed())});
+    }
     streams_.open(std::move(parts));
   }
 
@@ -266,6 +311,7 @@ std::unique_ptr<Source> open(const TraceFile& file, const OpenOptions& options) 
 
 void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   const TextTrace trace(file.bytes);
+  refuse_several_files(trace, file.path);
   if (!file.damage.empty()) findings.add({Imperfection::truncated_file, file.damage});
   findings.merge(trace.findings());
   TraceDescription description = trace.description();

@@ -123,6 +123,8 @@ Bytes without_cut_off_line(Bytes file) {
   return is_event ? file.first(whole) : file;
 }
 
+constexpr std::size_t kMostRuns = 1 << 20;
+
 }  // namespace
 
 TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
@@ -134,10 +136,12 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
     entries_.add(*item);
     if (const Line* const line = std::get_if<Line>(&*item)) {
       learn(*line);
+      learn_order(*line, lines.offset());
       repeats.learn(*line, false, lines.text());
     }
     if (const CallLine* const call = std::get_if<CallLine>(&*item)) {
       learn(*call);
+      learn_order(call->line, lines.offset());
       if (call->has_time) repeats.learn(call->line, true, lines.text());
     }
     if (const LostLine* const lost = std::get_if<LostLine>(&*item)) cpus_ = std::max(cpus_, lost->cpu + 1);
@@ -146,6 +150,7 @@ TextTrace::TextTrace(Bytes file) : file_(without_cut_off_line(file)) {
   known_.first_tasks = lines.first_tasks();
   known_.has_calls = lines.has_calls();
   known_.has_indentation = lines.has_indentation();
+  forget_usual_order();
   if (repeats.may_have_any()) skip_repeated(RepeatedLines(repeats.has_twins()));
   cpus_ = std::max({cpus_, entries_.cpus(), statistics_.cpus()});
   describe();
@@ -181,6 +186,30 @@ void TextTrace::learn_place(const Line& line) {
   (is_nameless(line) ? nameless_lack_cpus_ : lacks_cpus_) |= !line.has_cpu;
   if (buffers_.size() < kMostBuffers && buffers_.find(line.buffer) == buffers_.end()) buffers_.emplace(line.buffer);
   learn_name(line);
+}
+
+void TextTrace::learn_order(const Line& line, std::uint64_t offset) {
+  // Lines that were read while they were written may be out of order by less than this time.
+  constexpr std::uint64_t kLittleNs = 1'000'000;
+  ++lines_;
+  if (line.has_time) {
+    is_merged_ = is_merged_ && line.time + (line.time_in_ns ? kLittleNs : 0) >= latest_time_;
+    latest_time_ = std::max(latest_time_, line.time);
+  }
+  const bool is_new = runs_.empty() || runs_.back().cpu != line.cpu;
+  if (is_new && runs_.size() <= kMostRuns) runs_.push_back({line.cpu, runs_.empty() ? 0 : offset, file_.size()});
+}
+
+// Forgets the runs unless the CPUs follow one another, perhaps several times. If their single lines alternate, another
+// order than that of time is due to clocks that differ.
+void TextTrace::forget_usual_order() {
+  constexpr std::size_t kLinesOfARun = 4;  // on average
+  constexpr std::size_t kFewRuns = 2;      // of each CPU
+  std::set<unsigned> cpus;
+  for (const CpuRun& run : runs_) cpus.insert(run.cpu);
+  for (std::size_t i = 1; i < runs_.size(); ++i) runs_[i - 1].end = runs_[i].begin;
+  const bool alternate = runs_.size() > kFewRuns * cpus.size() && lines_ < kLinesOfARun * runs_.size();
+  if (is_merged_ || lacks_cpus_ || nameless_lack_cpus_ || alternate || runs_.size() > kMostRuns) runs_.clear();
 }
 
 void TextTrace::learn(const CallLine& call) {

@@ -24,6 +24,12 @@
 
 namespace kmt::text {
 
+// A part of the text, in bytes from its start.
+struct CpuRun {
+  unsigned cpu = 0;
+  std::uint64_t begin = 0, end = 0;
+};
+
 class TextTrace {
  public:
   // Borrows the bytes.
@@ -33,6 +39,9 @@ class TextTrace {
   Lines lines() const { return Lines(file_, &known_); }
   const TraceDescription& description() const { return description_; }
   const Findings& findings() const { return findings_; }
+  // The parts of the text that have events of one CPU each. Empty unless the text has the events of one CPU after those
+  // of another, as `cat per_cpu/cpu*/trace` prints them.
+  const std::vector<CpuRun>& unmerged_runs() const { return runs_; }
   // Number of entries that a header of the text counts, but that the text does not have.
   std::uint64_t missing_entries() const { return entries_.missing(); }
   // Names of the buffers that have events.
@@ -74,6 +83,8 @@ class TextTrace {
   void learn(const Line& line);
   void learn(const CallLine& call);
   void learn_place(const Line& line);
+  void learn_order(const Line& line, std::uint64_t offset);
+  void forget_usual_order();
   static bool has_name(const Line& line) { return line.tid > 0 && line.comm != kUnknownName; }
   void learn_name(const Line& line);
   void learn_function(std::string_view function);
@@ -109,6 +120,10 @@ class TextTrace {
   EntryCounts entries_;
   BufferStatisticsLines statistics_;
   unsigned cpus_ = 0;
+  std::uint64_t latest_time_ = 0;
+  bool is_merged_ = true;  // the lines of all CPUs are in the order of time
+  std::vector<CpuRun> runs_;
+  std::uint64_t lines_ = 0;            // of events and calls
   std::uint64_t collapsed_calls_ = 0;  // lines that stand for several calls
 };
 

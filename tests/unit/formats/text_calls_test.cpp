@@ -143,7 +143,7 @@ TEST(TextCalls, ResultsAndDepthsAfterTheCall) {
 
 // The option nofuncgraph-duration removes a column, and with it a blank before each call.
 TEST(TextCalls, WithoutDurations) {
-  for (const std::string cpu : {" 0)", " 0)  bash-812     |"})
+  for (const std::string cpu : {" 0)", " 0)  bash-812     |", "  100.000296 |   0) "})
     EXPECT_EQ(shape_of(read(kHeader + cpu + " f() {\n" + cpu + "   g() {\n" + cpu + "     h();\n" + cpu + "   }\n" +
                             cpu + " }\n")),
               "f{0 g{1 h{2 h}2 g}1 f}0")
@@ -420,6 +420,7 @@ TEST(TextCalls, WrappedLinesAreJoined) {
        {Case{" 1)   bash-812    |   0.412 us    |  kmem_cache_alloc(s=0x12,\ngfpflags=0xcc0);\n", "kmem_cache_alloc",
              2},
         Case{" 1)   bash-812    |   0.412 us    |\nkfree();\n", "kfree", 2},
+        Case{"  1.000002 |   1)  bash-812    |               |    \nkfree() {\n", "kfree", 1},
         Case{" 1)   bash-812    |               |  kfree()\n{\n", "kfree", 1},
         Case{"> bash-812   [001]     5.000001: funcgraph_entry:      !\n> 109.000 us |  kfree();\n", "kfree", 2},
         Case{"> bash-812   [001]     5.000001: funcgraph_entry:\n> 1.000 us |\n>  kfree();\n", "kfree", 2},

@@ -57,6 +57,7 @@ TEST(TextForms, PrefixesOfKernelLogs) {
                                    "[   13.882123] host kernel: ",
                                    "kern  :emerg : [   13.882123] ",
                                    "0,339,5140900,-;",
+                                   "6.8.0,4,100,5140900,-;",
                                    "12:",
                                    "   12\t",
                                    "  12  ",
@@ -74,6 +75,20 @@ TEST(TextForms, PrefixesOfKernelLogs) {
     EXPECT_EQ(found.events.at(0).time_ns, 123'456'001'000u) << text;
     EXPECT_EQ(task_name(found.info.tasks, 812, 123'456'001'000), "bash") << text;
   }
+}
+
+// Linux 4.13 to 4.18 print the process after the CPU.
+TEST(TextForms, TheProcessMayFollowTheCpu) {
+  for (const char* const process : {"( 1091) ", "(-----) "})
+    expect_allocation(
+        read("            bash-812     [001] " + std::string(process) + "d.h1.   123.456001: " + kEvent + "\n"),
+        process);
+}
+
+// trace-cmd report of a host and its guest.
+TEST(TextForms, EventsOfSeveralFilesAreRefused) {
+  const std::string text = "      trace.dat: " + kHead + kEvent + "\ntrace-guest.dat: " + kHead + kEvent + "\n";
+  EXPECT_THROW(read(text), Error);
 }
 
 TEST(TextForms, OtherStartsOfLinesStay) {

@@ -2,6 +2,7 @@
 // Tests text traces. Unreadable parts must be reported, and the memory for data must be bounded.
 #include <chrono>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "analysis/report/check.hpp"
@@ -78,12 +79,45 @@ TEST(TextTrace, TasksHaveStartsAndEnds) {
       1u);
 }
 
+// `cat per_cpu/cpu*/trace` prints the events of one CPU after those of another.
+TEST(TextTrace, CpusOneAfterTheOtherAreMerged) {
+  const std::string object = "call_site=foo+0x1/0x9 ptr=ffff888001234500";
+  const ReadText found =
+      read("# tracer: nop\n" + line(kWhole, "sh-1 [000] d..1. 5.000000: kmalloc: ") +
+           line(kWhole, "sh-1 [000] d..1. 7.000000: kmalloc: ") + "# tracer: nop\n" +
+           line(object, "sh-2 [001] d..1. 6.000000: kfree: ") + line(object, "sh-2 [001] d..1. 8.000000: kfree: "));
+  ASSERT_EQ(found.events.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(found.events[i].cpu, i % 2);
+    EXPECT_EQ(found.events[i].kind, i % 2 == 0 ? EventKind::kmalloc : EventKind::kfree);
+  }
+  EXPECT_EQ(found.info.findings.count_of(Imperfection::time_goes_backward), 0u);
+}
+
+// Several rounds of `cat per_cpu/cpu*/trace`, with a clock that does not count nanoseconds.
+TEST(TextTrace, CpusInSeveralRoundsAreMerged) {
+  std::string text;
+  for (unsigned round = 0; round < 5; ++round)
+    for (unsigned cpu = 0; cpu < 2; ++cpu)
+      for (unsigned i = 0; i < 8; ++i)
+        text += line(kWhole, fmt::format("sh-1 [00{}] d..1. {}: kmalloc: ", cpu, 1000 * round + 10 * i + cpu).c_str());
+  const ReadText found = read(text);
+  ASSERT_EQ(found.events.size(), 80u);
+  for (std::size_t i = 1; i < found.events.size(); ++i)
+    EXPECT_LE(found.events[i - 1].time_ns, found.events[i].time_ns) << i;
+}
+
 // `trace_pipe` prints events as the CPUs deliver them. If the clocks of CPUs differ, the times of successive lines are
 // out of order.
 TEST(TextTrace, AFreeBeforeItsAllocationShowsUnequalClocks) {
   const auto early = [](const char* free) {
-    const std::string text = line(kWhole, "sh-148 [000] d..1. 5.020000: kmalloc: ") +
-                             line("call_site=bar+0x1/0x9 ptr=ffff888001234500", free);
+    const std::string other = "call_site=bar+0x1/0x9 ptr=ffff888001234a00";
+    std::string text;
+    for (const char* const head : {"sh-148 [000] d..1. 4.000000: kfree: ", "sh-149 [001] d..1. 4.000001: kfree: ",
+                                   "sh-148 [000] d..1. 4.000002: kfree: ", "sh-149 [001] d..1. 4.000003: kfree: "})
+      text += line(other, head);
+    text += line(kWhole, "sh-148 [000] d..1. 5.020000: kmalloc: ") +
+            line("call_site=bar+0x1/0x9 ptr=ffff888001234500", free);
     const auto source = open_trace(file_of(text));
     CheckAnalysis check(source->info());
     for (EventBatch batch; source->read(batch);) check.add(batch);
