@@ -40,8 +40,15 @@ bool is_name(std::string_view word) {
 
 // Adds a value to one with the same name. Before Linux 5.3, the kernel prints the values of each child cgroup
 // separately.
+// Since Linux 6.4, version 1 also prints sums over the child cgroups, such as "total_rss". They replace the cgroup's
+// own values, because the usage includes the children.
 void add(NamedAmounts& values, std::string_view name, std::uint64_t value) {
   constexpr std::size_t kMost = 256;
+  constexpr std::string_view kTotal = "total_";
+  if (name.starts_with(kTotal)) {
+    name.remove_prefix(kTotal.size());
+    std::erase_if(values, [name](const NamedAmount& one) { return one.name == name; });
+  }
   const auto found = std::ranges::find(values, name, &NamedAmount::name);
   if (found != values.end())
     found->value = std::min(found->value + value, kMostNumber);

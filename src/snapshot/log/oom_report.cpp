@@ -26,6 +26,11 @@ constexpr std::size_t kMostRows = 1 << 20;
 
 bool has(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
 
+// True for the first message after a boot, and for the line that journalctl prints between two boots.
+bool is_mark_of_boot(std::string_view text) {
+  return text.starts_with("Linux version ") || text.starts_with("-- Boot ") || text == "-- Reboot --";
+}
+
 // Data shared by the readers. Each reader reads the lines of one caller, such as [T100].
 struct LogState {
   std::deque<OomReport> reports;
@@ -421,7 +426,7 @@ std::vector<OomReport> oom_reports(std::string_view log, std::size_t* dropped) {
     for (auto& [caller, reader] : readers) reader.end();
   };
   each_log_message(log, [&](const LogMessage& message) {
-    if (message.text.starts_with("Linux version ")) end_all(), ++state.boot;  // this is the first message after a boot
+    if (is_mark_of_boot(message.text)) end_all(), ++state.boot;
     if (const auto count = lost_messages(message.text))
       for (auto& [caller, reader] : readers) reader.lose(*count);
     std::string from = std::string(message.host).append(" ").append(message.caller);

@@ -164,7 +164,8 @@ bool take_record(std::string_view& text, PrefixedLine& line) {
   constexpr std::size_t kMost = 120;
   const std::size_t end = text.substr(0, kMost).find(';');
   if (end == std::string_view::npos || !is_digit(text.front())) return false;
-  const std::vector<std::string_view> fields = split(left.substr(0, end), ',');
+  std::vector<std::string_view> fields = split(left.substr(0, end), ',');
+  if (fields.front().find('.') != std::string_view::npos) fields.erase(fields.begin());  // "6.8.0," of netconsole
   constexpr std::uint64_t kMostMicros = UINT64_MAX / 1000;
   const auto micros = fields.size() < 4 ? std::nullopt : parse_number<std::uint64_t>(fields[2]);
   if (!micros || *micros > kMostMicros || !parse_number<std::uint64_t>(fields[0]) ||

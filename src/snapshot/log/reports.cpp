@@ -12,6 +12,10 @@ namespace kmt {
 
 namespace {
 
+constexpr std::uint64_t kDay = 86'400'000'000'000;  // ns
+constexpr std::uint64_t kYear = 366 * kDay;         // of 2000, which stands for an unknown year
+constexpr std::uint64_t kMostOfYear = kYear - 60 * kDay;
+
 // True if two reports may be of one machine and kernel. A machine may gain or lose some memory while it runs.
 bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
   const auto differ = [](const std::string& one, const std::string& other) {
@@ -47,6 +51,38 @@ bool is_same_report(const OomReport& a, const OomReport& b) {
 // usable report.
 bool is_usable(const OomReport& report) { return !report.starts_late && total_bytes_of(report).value_or(0) != 0; }
 
+// Sorts the reports by time if logs were put together in the wrong order, such as `cat kern.log*`. Without years, the
+// time also falls at the end of a year.
+void sort_by_time(std::vector<OomReport>& reports) {
+  const auto has_time = [](const OomReport& report) { return report.wall_ns.has_value(); };
+  const auto is_next_year = [](const OomReport& one, const OomReport& next) {
+    return !one.has_year && *one.wall_ns > *next.wall_ns + kMostOfYear;
+  };
+  if (!std::ranges::all_of(reports, has_time) || std::ranges::is_sorted(reports, {}, &OomReport::wall_ns) ||
+      std::ranges::adjacent_find(reports, is_next_year) != reports.end())
+    return;
+  std::ranges::stable_sort(reports, {}, &OomReport::wall_ns);
+  for (std::size_t i = 0; i < reports.size(); ++i) reports[i].position = i;
+}
+
+// Numbers the boots again in the order of the reports, and counts those that the log shows only by a fall of the time
+// since boot. If the wall-clock time falls too, logs were put together in the wrong order.
+void find_reboots(std::vector<OomReport>& reports) {
+  constexpr std::uint64_t kLong = 60'000'000'000;  // ns; messages of several CPUs may be out of order
+  std::size_t boots = 0;
+  std::size_t before = 0;  // number of the boot of the last report, before this function
+  const OomReport* last = nullptr;
+  for (OomReport& report : reports) {
+    const bool falls = last != nullptr && last->host == report.host && last->boot_ns && report.boot_ns &&
+                       *report.boot_ns + kLong < *last->boot_ns;
+    const bool is_wrong_order = last != nullptr && last->wall_ns && report.wall_ns && *report.wall_ns < *last->wall_ns;
+    const bool is_new = last != nullptr && ((falls && !is_wrong_order) || report.boot != before);
+    if (is_new) ++boots;
+    before = std::exchange(report.boot, boots);
+    last = &report;
+  }
+}
+
 // Without a report about the machine, uses the reports about the cgroup of the last kill. Prefers reports that show
 // how the cgroup used its memory.
 void use_reports_of_cgroup(LogReports& log) {
@@ -71,7 +107,10 @@ auto rank(const LogReports& log) {
 LogReports log_reports(std::string_view text) {
   LogReports log;
   std::vector<OomReport> reports;
-  for (OomReport& report : oom_reports(text, &log.dropped)) {
+  std::vector<OomReport> all = oom_reports(text, &log.dropped);
+  sort_by_time(all);
+  find_reboots(all);
+  for (OomReport& report : all) {
     const bool is_repeated = !report.is_mixed && std::ranges::any_of(reports, [&](const OomReport& one) {
       return is_same_report(one, report);
     });
@@ -100,7 +139,14 @@ LogReports log_reports(std::string_view text) {
   return log;
 }
 
-bool has_as_many_reports(const LogReports& a, const LogReports& b) { return rank(a) >= rank(b); }
+bool is_preferred(const LogReports& a, const LogReports& b) {
+  if (a.usable.empty() || b.usable.empty()) return rank(a) >= rank(b);
+  const OomReport& last_a = a.usable.back();
+  const OomReport& last_b = b.usable.back();
+  const bool have_times = last_a.wall_ns && last_b.wall_ns && last_a.has_year == last_b.has_year;
+  if (!have_times || is_same_report(last_a, last_b) || last_a.wall_ns == last_b.wall_ns) return rank(a) >= rank(b);
+  return *last_a.wall_ns > *last_b.wall_ns;
+}
 
 bool lacks_reports_of(const LogReports& a, const LogReports& b) {
   const auto is_in_a = [&a](const OomReport& report) {
@@ -129,8 +175,15 @@ bool choose_reports(LogReports& log) {
 std::vector<std::uint64_t> times_of(const std::vector<OomReport>& reports) {
   for (const auto clock : {&OomReport::boot_ns, &OomReport::wall_ns}) {
     std::vector<std::uint64_t> times;
-    for (const OomReport& report : reports)
-      if (report.*clock) times.push_back(*(report.*clock));
+    std::uint64_t years = 0;
+    for (const OomReport& report : reports) {
+      if (!(report.*clock)) continue;
+      std::uint64_t time = *(report.*clock) + years;
+      const bool is_next_year =
+          clock == &OomReport::wall_ns && !report.has_year && !times.empty() && time + kMostOfYear < times.back();
+      if (is_next_year) years += kYear, time += kYear;
+      times.push_back(time);
+    }
     if (times.size() == reports.size() && std::ranges::is_sorted(times)) return times;
   }
   return {};

@@ -29,8 +29,9 @@ struct LogReports {
 // Sorts the reports of a log into the lists of LogReports.
 LogReports log_reports(std::string_view text);
 
-// True if `a` has at least as many reports as `b`, complete ones first.
-bool has_as_many_reports(const LogReports& a, const LogReports& b);
+// True if `a` ends later than `b`. If this is unknown or the logs end with the same report, true if `a` has at least as
+// many reports, complete ones first.
+bool is_preferred(const LogReports& a, const LogReports& b);
 // True if `a` lacks a report that `b` could use.
 bool lacks_reports_of(const LogReports& a, const LogReports& b);
 
