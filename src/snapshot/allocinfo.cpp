@@ -347,6 +347,15 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
     }
     if (site->count != 0 || site->bytes != 0) memory.allocinfo.push_back(std::move(*site));
   });
+  const auto is_same = [](const AllocationSite& a, const AllocationSite& b) {
+    return a.name == b.name && a.of == b.of;
+  };
+  const auto other = [&](const AllocationSite& site) { return !is_same(site, memory.allocinfo.front()); };
+  if (memory.allocinfo.size() > 1 && std::ranges::none_of(memory.allocinfo, other))
+    memory.missing.push_back({"copies",
+                              "all lines of allocinfo are of the same place. If they are several states of it, the sum "
+                              "is too large",
+                              "copy /proc/allocinfo once"});
   if (format.ambiguous && !memory.allocinfo.empty())
     memory.missing.push_back({"units",
                               "K, M and G in allocinfo are read as powers of 1024. If numfmt --to=si wrote them, the "

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/parsers.hpp"
@@ -55,30 +56,31 @@ std::vector<std::size_t> starts_of(std::string_view key, std::string_view text) 
   return starts;
 }
 
-// Returns the length of what `grep -n`, `grep -r`, `grep ""` and `cat -n` write before a line: "/proc/meminfo:", "12:",
-// or both; 0 if there is no such text.
-std::size_t length_of_prefix(std::string_view line) {
-  std::size_t at = 0;
-  const std::string_view name = line.substr(0, line.find_first_of(": \t"));
+// The text that `grep -n`, `grep -r`, `grep ""` and `cat -n` write before a line: "/proc/meminfo:", "12:", or both.
+struct LinePrefix {
+  std::size_t length = 0;
+  std::uint64_t number = 0;  // of the line; 0: none
+};
+
+// True for the name of a kernel's file or of a log, such as "kern.log.1".
+bool is_file_name(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kLogs = {"messages", "syslog", "dmesg", "journal"};
   const auto is_name_of = [name](const SnapshotSource& source) { return source.name == name; };
-  if (line.substr(name.size()).starts_with(':') &&
-      (name.find('/') != name.npos || std::ranges::any_of(snapshot_sources(), is_name_of)))
-    at = name.size() + 1;
-  const std::size_t number = std::min(line.find_first_not_of(' ', at), line.size());
-  const std::size_t end = std::min(line.find_first_not_of("0123456789", number), line.size());
-  const bool is_numbered =
-      end > number && end < line.size() && (line[end] == '\t' || (line[end] == ':' && number == at));
-  return is_numbered ? end + 1 : at;
+  const auto starts = [name](std::string_view log) { return name.starts_with(log); };
+  return name.find('/') != name.npos || name.find(".log") != name.npos || std::ranges::any_of(kLogs, starts) ||
+         std::ranges::any_of(snapshot_sources(), is_name_of);
 }
 
-void remove_prefixes(std::string& text) {
-  std::size_t with = 0, without = 0;
-  each_line(text, [&](std::string_view line) { ++(length_of_prefix(line) > 0 ? with : without); });
-  if (with <= without) return;
-  std::string plain;
-  each_line(text, [&](std::string_view line) { plain.append(line.substr(length_of_prefix(line))).append("\n"); });
-  if (!text.ends_with('\n')) plain.pop_back();  // an incomplete last line stays incomplete
-  text = std::move(plain);
+LinePrefix prefix_of(std::string_view line) {
+  LinePrefix prefix;
+  const std::string_view name = line.substr(0, line.find_first_of(": \t"));
+  if (line.substr(name.size()).starts_with(':') && is_file_name(name)) prefix.length = name.size() + 1;
+  const std::size_t begin = std::min(line.find_first_not_of(' ', prefix.length), line.size());
+  const std::size_t end = std::min(line.find_first_not_of("0123456789", begin), line.size());
+  const auto number = parse_number<std::uint64_t>(line.substr(begin, end - begin));
+  const bool is_numbered =
+      number && end < line.size() && (line[end] == '\t' || (line[end] == ':' && begin == prefix.length));
+  return is_numbered ? LinePrefix{end + 1, *number} : prefix;
 }
 
 }  // namespace
@@ -148,12 +150,32 @@ void remove_editors_changes(std::string& text) {
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   std::erase(text, '\r');
   for (std::size_t at = 0; (at = text.find(kNonBreaking, at)) != std::string::npos;) text.replace(at, 2, "  ");
-  remove_prefixes(text);
+}
+
+void remove_prefixes(std::string& text) {
+  std::size_t with = 0, without = 0;
+  std::uint64_t last = 0;
+  each_line(text, [&](std::string_view line) {
+    const LinePrefix prefix = prefix_of(line);
+    // The hour of a time such as "12:34:56" does not rise with each line.
+    const bool is_one = prefix.length > 0 && (prefix.number == 0 || prefix.number != last);
+    last = prefix.number;
+    ++(is_one ? with : without);
+  });
+  if (with <= without) return;
+  std::string plain;
+  each_line(text, [&](std::string_view line) { plain.append(line.substr(prefix_of(line).length)).append("\n"); });
+  if (!text.ends_with('\n')) plain.pop_back();  // an incomplete last line stays incomplete
+  text = std::move(plain);
 }
 
 std::vector<std::string> undo_changes(std::string_view source, std::string& text) {
   std::vector<std::string> notes;
   remove_editors_changes(text);
+  // The lines of other texts may begin with a path or a place, such as "mm/slub.c:12" in allocinfo.
+  constexpr std::array<std::string_view, 8> kWithoutPaths = {"meminfo",   "slabinfo",    "vmstat",       "zoneinfo",
+                                                             "buddyinfo", "vmallocinfo", "pagetypeinfo", "sockstat"};
+  if (std::ranges::find(kWithoutPaths, source) != kWithoutPaths.end()) remove_prefixes(text);
   if (std::string note = keep_second_state(text); !note.empty()) notes.push_back(std::move(note));
   const RepeatedCopy found = last_copy(source, text);
   if (found.copies < 2) return notes;

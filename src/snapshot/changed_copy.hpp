@@ -25,9 +25,13 @@ std::string keep_second_state(std::string& text);
 // True if the text starts with the byte order mark of UTF-16, as programs on Windows write it.
 bool is_utf16(std::string_view text);
 
-// Removes carriage returns, byte order marks and non-breaking blanks, which editors and web pages add to copies, and
-// the names of files and numbers of lines that grep and `cat -n` write before lines. Converts UTF-16 to ASCII.
+// Removes carriage returns, byte order marks and non-breaking blanks, which editors and web pages add to copies.
+// Converts UTF-16 to ASCII.
 void remove_editors_changes(std::string& text);
+
+// Removes the names of files and the numbers that grep and `cat -n` write before lines. Changes nothing if most lines
+// have no such prefix.
+void remove_prefixes(std::string& text);
 
 // Undoes all changes. Keeps only the second state of a diff, and the last of several copies, because their numbers
 // would be added up. Returns sentences that state what was kept.

@@ -336,6 +336,17 @@ Reading read_copy(const SnapshotSource& source, const std::string& folder, const
   return reading;
 }
 
+// True if the folder has two different copies of the file, such as meminfo and proc/meminfo. read_copy() returned the
+// text of the first.
+bool has_second_copy(const SnapshotSource& source, const std::string& folder, std::string_view text,
+                     const Limits& limits) {
+  const std::string first = fmt::format("{}/{}", folder, source.name), second = folder + std::string(source.path);
+  std::error_code code;
+  if (source.kind != SourceKind::file || !source.path.starts_with('/') || !fs::exists(first, code)) return false;
+  const Reading other = read_some(second, limits);
+  return other.error == 0 && other.text != text;
+}
+
 // Returns the path at which the folder may have a copy of the source.
 std::string copied_path(const SnapshotSource& source, const std::string& folder) {
   std::string plain = fmt::format("{}/{}", folder, source.name);
@@ -484,6 +495,9 @@ StateSample collect_copies(const std::string& folder) {
         continue;
       }
     Reading reading = read_copy(source, folder, collector.limits());
+    if (reading.error == 0 && has_second_copy(source, folder, reading.text, collector.limits()))
+      collector.add_missing("copies",
+                            fmt::format("{0} and {1} differ; {0} is used", source.name, source.path.substr(1)), "");
     for (const std::string& why : undo_changes(source.name, reading.text)) collector.add_missing("copies", why, "");
     if (reading.error == 0 && reading.cut.empty())
       refuse_damage(source.name, reading.text, copied_path(source, folder));

@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::uint64_t kSmall = 1 << 20;  // bytes
 
-bool lacks(const KernelMemory& memory, std::string_view source) {
-  return std::ranges::find(memory.missing, source, &MissingSource::name) != memory.missing.end();
-}
-
 // True if one of the caches has one of the names.
 template <std::size_t N>
 bool has_one_of(const std::vector<SlabInfo>& caches, const std::array<std::string_view, N>& names) {
@@ -82,15 +78,23 @@ void forget_blocks_of_some_zones(KernelMemory& memory) {
 void find_cut_zoneinfo(KernelMemory& memory) {
   const auto has_lists = [](const MemoryZone& zone) { return zone.cpu_list_pages.has_value(); };
   const bool has_any_lists = std::ranges::any_of(memory.zones, has_lists);
+  const bool has_any_ends = std::ranges::any_of(memory.zones, &MemoryZone::has_end);
   const bool has_any_values = std::ranges::any_of(memory.zones, [](const auto& zone) { return !zone.values.empty(); });
   const auto is_cut = [&](const MemoryZone& zone) {
     const bool is_empty = zone.values.empty() && (has_any_values || zone.free.empty());
-    return is_empty || (has_any_lists && !has_lists(zone) && number_or_0(zone.values, "managed") != 0);
+    const bool lacks_lines = (has_any_lists && !has_lists(zone)) || (has_any_ends && !zone.has_end);
+    return is_empty || (lacks_lines && number_or_0(zone.values, "managed") != 0);
   };
   const auto cut = std::ranges::find_if(memory.zones, is_cut);
   if (cut == memory.zones.end() || lacks(memory, "zoneinfo")) return;
   memory.missing.push_back({"zoneinfo", fmt::format("it lacks lines about zone {} of node {}", cut->name, cut->node),
                             "copy /proc/zoneinfo as a whole"});
+}
+
+// The first line of each vmstat is nr_free_pages (mm/vmstat.c). A log has no vmstat.
+void find_cut_vmstat(KernelMemory& memory) {
+  if (memory.vmstat.empty() || memory.oom || find_number(memory.vmstat, "nr_free_pages")) return;
+  memory.missing.push_back({"vmstat", "it lacks its first lines", "copy /proc/vmstat as a whole"});
 }
 
 // Finds a meminfo that may lack its lines about huge pages. They precede the lines DirectMap of x86 and s390x. Only
@@ -211,6 +215,7 @@ void drop_repeated_caches(KernelMemory& memory) {
 }
 
 void compare_copies(KernelMemory& memory) {
+  find_cut_vmstat(memory);
   find_missing_huge_pages(memory);
   compare_zones_with_total(memory);
   forget_cut_blocks(memory);

@@ -181,8 +181,8 @@ Copies copies_in_folder(const std::string& folder) {
       else
         take_log_file(path, whole, finder);
     } catch (const Error& error) {
-      if (fs::exists(whole, code))
-        finder.add_damage(fmt::format("{}: {}", path, error.what()));  // otherwise, the file was removed meanwhile
+      if (!fs::exists(whole, code)) return;  // it was removed meanwhile
+      finder.add_damage(fmt::format("{}: {}", path, error.what()));
     }
   };
   // A folder often has an archive beside its unpacked files. So archives are read only if no other file is of use.

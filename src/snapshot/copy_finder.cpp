@@ -100,24 +100,37 @@ void CopyFinder::take(std::string_view path, std::string&& text) {
   if (is_usable) add(place->root, place->name, CopiedFile{std::string(path), std::move(text), is_cut});
 }
 
-// Keeps the last of several copies of a file, because tar appends newer versions of a file to an archive.
+// tar appends newer versions of a file to an archive, so the last of several copies of one path is kept. If the paths
+// differ, the copy with the shorter path is kept, as in collect_copies().
 void CopyFinder::add(const std::string& root, const std::string& name, CopiedFile&& file) {
   const auto [place, is_new] = roots_[root].try_emplace(name, std::move(file));
   const bool is_about_machine = name == "uname" || name == "version" || name == "uptime";
   if (is_new || is_about_machine || place->second.text == file.text) return;
-  add_note(place->second.path == file.path
-               ? fmt::format("{} is there more than once; the last one is used", file.path)
-               : fmt::format("{} and {} differ; the second is used", place->second.path, file.path));
-  place->second = std::move(file);
+  const bool is_same_path = place->second.path == file.path;
+  const std::string other = place->second.path;
+  const bool is_better = is_same_path || file.path.size() < other.size();
+  add_note(is_same_path ? fmt::format("{} is there more than once; the last one is used", other)
+                        : fmt::format("{} and {} differ; {} is used", other, file.path, is_better ? file.path : other));
+  if (is_better) place->second = std::move(file);
 }
 
 void CopyFinder::add_note(std::string_view note) { notes_ += fmt::format("copies\t{}\t\n", note); }
-void CopyFinder::add_damage(std::string_view damage) { add_word(damage_, "; ", damage); }
+void CopyFinder::add_damage(std::string_view damage) {
+  constexpr std::size_t kMost = 10;
+  if (++damages_ <= kMost)
+    add_word(damage_, "; ", damage);
+  else if (damages_ == kMost + 1)
+    add_word(damage_, "; ", "and more");
+}
 
 void CopyFinder::take_text(std::string_view path, std::string_view text) {
-  if (text.find("MemTotal") == text.npos || has_title(text)) return take_log(path, text);
+  const bool has_any = text.find("MemTotal") != text.npos;
+  if (has_any && has_title(text) && has_meminfo(text))
+    add_damage("the text has a report and a copy of meminfo: only the report is used");
+  if (!has_any || has_title(text)) return take_log(path, text);
   std::string plain(text.substr(0, kMostOfALog));
   remove_editors_changes(plain);
+  remove_prefixes(plain);
   if (has_meminfo(plain))
     take_paste(std::move(plain));
   else
@@ -139,17 +152,25 @@ void CopyFinder::take_paste(std::string text) {
   }
 }
 
-// Several logs may contain the same reports, so keeps only the log with the most reports.
+// Several logs may contain the same reports, so keeps only the log with the latest report, or with the most reports if
+// they have no times.
 void CopyFinder::take_log(std::string_view path, std::string_view text) {
+  constexpr std::size_t kMostToClean = 64u << 20;
+  std::string plain;
+  if (text.size() <= kMostToClean) {
+    plain = text;
+    remove_prefixes(plain);
+    text = plain;
+  }
   LogReports found = log_reports(text);
   std::string found_path(path);
   if (text.find("emory cgroup out of memory") != text.npos) has_cgroup_kills_ = true;
   if (!found.has_any()) return;
-  if (has_as_many_reports(found, log_reports_)) {
+  if (is_preferred(found, log_reports_)) {
     std::swap(found, log_reports_);
     std::swap(found_path, log_);
   }
-  if (lacks_reports_of(log_reports_, found)) add_word(other_logs_, ", ", found_path);
+  if (found.has_any()) others_.emplace_back(std::move(found_path), std::move(found));
 }
 
 bool CopyFinder::has_found() const {
@@ -224,6 +245,8 @@ void CopyFinder::take_state(Root& root, Copies& copies) {
 
 void CopyFinder::take_reports(Copies& copies) {
   LogReports& log = log_reports_;
+  for (const auto& [path, reports] : others_)
+    if (lacks_reports_of(log, reports)) add_word(copies.other_logs, ", ", path);
   copies.last_is_unusable = choose_reports(log);
   copies.unusable_reports = log.unusable.size();
   copies.cgroup_reports = log.of_cgroups.size() + log.unused_of_cgroups;
@@ -232,7 +255,6 @@ void CopyFinder::take_reports(Copies& copies) {
   copies.earlier_reports = log.earlier;
   copies.foreign_reports = log.foreign;
   copies.repeated_reports = log.repeated;
-  copies.other_logs = other_logs_;
   if (log.usable.empty()) return;
   copies.log = log_;
   if (log.usable.back().is_of_cgroup()) copies.cgroup = log.usable.back().kill.cgroup->memory.path;

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "snapshot/copies.hpp"
@@ -65,9 +67,10 @@ class CopyFinder {
   LogReports log_reports_;
   bool has_cgroup_kills_ = false;
   std::string log_;
-  std::string other_logs_;
+  std::vector<std::pair<std::string, LogReports>> others_;  // the logs with fewer reports, by path
   std::string notes_;   // lines of the text "missing" about files with several copies
   std::string damage_;  // why files or parts of the archive were not read
+  std::size_t damages_ = 0;
 };
 
 }  // namespace kmt

@@ -128,6 +128,7 @@ std::vector<std::pair<std::string_view, std::string>> files_in_paste(std::string
     while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
     if (trim(line).starts_with('>')) line = without_quotes(trim(line));
     if (line.starts_with(indentation)) line.remove_prefix(indentation.size());
+    if (trim(line).starts_with("```")) continue;  // Markdown
     const std::string_view now = file_of(with_single_blanks(line), file);
     if (now != file && !now.empty()) {
       const auto found = std::ranges::find(files, now, [](const auto& known) { return known.first; });

@@ -99,6 +99,8 @@ void parse_zoneinfo(std::string_view text, KernelMemory& memory) {
       memory.cpus = std::max(memory.cpus.value_or(0), static_cast<unsigned>(*value) + 1);
     else if (name == "count:")
       zone->cpu_list_pages = zone->cpu_list_pages.value_or(0) + *value;
+    else if (name == "start_pfn:")  // the last line of a zone
+      zone->has_end = true;
     else if (!name.ends_with(':'))
       zone->values.push_back({std::string(name), *value, false});
   });

@@ -83,16 +83,13 @@ bool is_known(SnapshotPart part, const SnapshotResult& result) {
   if (part == SnapshotPart::dying_cgroups && std::ranges::none_of(memory.cgroups, has_count)) return false;
   bool known = false;
   for (const std::string_view text : texts_of(part)) {
-    known = known || std::ranges::find(memory.has, text) != memory.has.end();
-    if (std::ranges::find(memory.missing, text, &MissingSource::name) != memory.missing.end() &&
-        std::ranges::find(memory.has, text) != memory.has.end())
-      return false;  // the snapshot contains only a part of the file
+    const bool has = std::ranges::find(memory.has, text) != memory.has.end();
+    if (has && lacks(memory, text)) return false;  // the snapshot contains only a part of the file
+    known = known || has;
   }
   return known;
 }
 
-bool lacks_caches(const KernelMemory& memory) {
-  return std::ranges::find(memory.missing, "partial", &MissingSource::name) != memory.missing.end();
-}
+bool lacks_caches(const KernelMemory& memory) { return lacks(memory, "partial"); }
 
 }  // namespace kmt

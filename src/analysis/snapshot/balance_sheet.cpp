@@ -50,10 +50,9 @@ void add_hugetlb(Sheet& sheet, const KernelMemory& memory) {
   const auto all = find_number(memory.meminfo, "Hugetlb");
   const ByteCount pages = sheet.meminfo("HugePages_Total");
   const ByteCount size = sheet.meminfo("Hugepagesize");
-  const bool lacks_lines = std::ranges::find(memory.missing, "hugetlb", &MissingSource::name) != memory.missing.end();
   if (all)
     sheet.line("hugetlb", "hugetlb", *all, "meminfo: Hugetlb");
-  else if (lacks_lines || (pages != 0 && size == 0))
+  else if (lacks(memory, "hugetlb") || (pages != 0 && size == 0))
     sheet.unknown_line("hugetlb", "hugetlb", "meminfo lacks HugePages_Total or Hugepagesize");
   else
     sheet.line("hugetlb", "hugetlb", pages * size,

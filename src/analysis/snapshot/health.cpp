@@ -89,10 +89,8 @@ std::string unknown_lines(const SnapshotResult& snapshot) {
 
 // True if the snapshot has the whole file. If a part of the file is missing, sums over its lines are too small.
 bool has_whole(const KernelMemory& memory, std::string_view file) {
-  const auto is_of_file = [file](const MissingSource& missing) {
-    return missing.name == file || (file == "slabinfo" && missing.name == "partial");
-  };
-  return std::ranges::find(memory.has, file) != memory.has.end() && std::ranges::none_of(memory.missing, is_of_file);
+  const bool lacks_part = lacks(memory, file) || (file == "slabinfo" && lacks_caches(memory));
+  return !lacks_part && std::ranges::find(memory.has, file) != memory.has.end();
 }
 
 // True if the snapshot has all zones of the machine. A report in the kernel's log may have only some of them.

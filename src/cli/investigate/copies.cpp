@@ -195,7 +195,7 @@ void take_reports(const std::string& path, std::uint64_t duration_ns, CopiedKern
 }
 
 std::string machine_of(const KernelMemory& memory) {
-  const std::string release = memory.release.empty() ? "" : "Linux " + printable(memory.release);
+  std::string release = memory.release.empty() ? "" : "Linux " + printable(memory.release);
   if (memory.host.empty()) return release;
   return printable(memory.host) + (release.empty() ? "" : " with " + release);
 }

@@ -103,6 +103,7 @@ struct MemoryZone {
   NamedAmounts values;                          // lines of zoneinfo, in pages; includes "managed"
   std::optional<std::uint64_t> cpu_list_pages;  // number of pages in the per-CPU lists
   std::vector<std::uint64_t> free;              // by order: number of free blocks (buddyinfo)
+  bool has_end = false;                         // zoneinfo has the last line of the zone
 };
 
 // Free blocks of one zone and migrate type (pagetypeinfo).
@@ -202,6 +203,11 @@ struct KernelMemory {
   std::uint64_t unknown_lines = 0;   // number of all lines that could not be parsed
   std::vector<std::string> has;      // names of the sources that could be read
 };
+
+// True if the source is missing, or if a part of it is.
+inline bool lacks(const KernelMemory& memory, std::string_view source) {
+  return std::ranges::find(memory.missing, source, &MissingSource::name) != memory.missing.end();
+}
 
 // Returns the cgroup whose memory is shown instead of the machine's. nullptr if there is none.
 inline const CgroupLimit* limited_cgroup(const KernelMemory& memory) {

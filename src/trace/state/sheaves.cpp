@@ -17,6 +17,7 @@ std::optional<SheafMachine> sheaf_machine_of(const KernelMemory& memory) {
   const bool is_32_bit_x86 = name.ends_with("86");
   if (is_32_bit_x86 || name.starts_with("armv")) machine.word_bytes = 4;
   machine.cpus = memory.cpus.value_or(kAssumedCpus);
+  if (lacks(memory, "zoneinfo")) machine.cpus = std::max(machine.cpus, kAssumedCpus);  // CPUs may be missing
   std::set<unsigned> nodes;
   for (const MemoryZone& zone : memory.zones) nodes.insert(zone.node);
   machine.nodes = std::max(static_cast<unsigned>(nodes.size()), 1u);

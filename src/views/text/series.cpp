@@ -48,15 +48,14 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
   if (series.first_unix_ns != 0)
     out += labelled("taken", fmt::format("{} to {}", say_time(series.first_unix_ns), say_time(series.last_unix_ns)),
                     style);
+  const std::string amount = series.total == 0 ? "an unknown amount" : say_bytes(series.total, style);
   if (!series.cgroup.empty())
-    out +=
-        labelled("cgroup", fmt::format("{}, {} used", printable(series.cgroup), say_bytes(series.total, style)), style);
+    out += labelled("cgroup", fmt::format("{}, {} used", printable(series.cgroup), amount), style);
   else if (!series.release.empty())
-    out +=
-        labelled("machine",
-                 fmt::format("Linux {}{}{}, {} of memory", printable(series.release), series.machine.empty() ? "" : " ",
-                             printable(series.machine), say_bytes(series.total, style)),
-                 style);
+    out += labelled("machine",
+                    fmt::format("Linux {}{}{}, {} of memory", printable(series.release),
+                                series.machine.empty() ? "" : " ", printable(series.machine), amount),
+                    style);
   if (series.damaged > 0)
     out +=
         labelled("damaged", fmt::format("{} cannot be read", say_number_of(series.damaged, "snapshot", style)), style);

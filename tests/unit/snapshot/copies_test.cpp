@@ -253,6 +253,44 @@ TEST(Copies, TheLastOfSeveralVersionsIsUsed) {
   EXPECT_NE(text_of(*copies.state, "missing").find("h/proc/meminfo is there more than once"), std::string_view::npos);
 }
 
+// The time since boot falls, or journalctl prints a line between the boots.
+TEST(Copies, ARebootMayHaveNoFirstMessage) {
+  const auto report = [](std::string_view prefix, unsigned free) {
+    std::string text;
+    each_line(fmt::format("Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
+                          "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n"
+                          "96 pages reserved\n",
+                          free),
+              [&](std::string_view line) { text.append(prefix).append(line).append("\n"); });
+    return text;
+  };
+  const std::string first = "Mar 14 00:00:00 h kernel: ", second = "Mar 15 00:00:00 h kernel: ";
+  for (const std::string& log :
+       {report("[37000.000000] ", 100) + report("[38000.000000] ", 110) + report("[  900.000000] ", 200),
+        report(first, 100) + "-- Boot 0123456789abcdef0123456789abcdef --\n" + report(second, 200),
+        report(first, 100) + "-- Reboot --\n" + report(second, 200)}) {
+    const Copies copies = copies_in_file("log", bytes_of(log));
+    EXPECT_EQ(copies.reports.size(), 1u) << log;
+    EXPECT_GE(copies.earlier_reports, 1u) << log;
+  }
+  // the older file of a rotated log is the second one, and has the start of the last boot
+  const auto at = [](const char* day, const char* uptime) {
+    return fmt::format("Mar {} 00:00:00 h kernel: [{}] ", day, uptime);
+  };
+  const std::string version = "Linux version 6.1.0 (x)\n";
+  const Copies rotated =
+      copies_in_file("log", bytes_of(report(at("14", "90000.000000"), 300) + at("12", "0.000000") + version +
+                                     report(at("12", "7000.000000"), 100) + at("13", "0.000000") + version +
+                                     report(at("13", "3600.000000"), 200)));
+  EXPECT_EQ(rotated.reports.size(), 1u);
+  EXPECT_EQ(rotated.earlier_reports, 2u);
+  // journalctl and syslog print no year
+  const Copies copies = copies_in_file(
+      "log", bytes_of(report("Dec 31 23:00:00 h kernel: ", 100) + report("Jan 01 01:00:00 h kernel: ", 200)));
+  ASSERT_EQ(copies.reports.size(), 2u);
+  EXPECT_EQ(copies.reports[1].ticks, 7'200'000'000'000u);
+}
+
 TEST(Copies, LogsThatAreNotUsedAreNamed) {
   const auto report = [](unsigned free) {
     return fmt::format(
@@ -266,6 +304,41 @@ TEST(Copies, LogsThatAreNotUsedAreNamed) {
     EXPECT_EQ(copies_in_file("x.tar", bytes_of(tar_of(members))).other_logs, "h/dmesg");
   for (const std::string& members : {both + copy, copy + both})
     EXPECT_EQ(copies_in_file("x.tar", bytes_of(tar_of(members))).other_logs, "");
+}
+
+// A rotated log may have more reports than the current one.
+TEST(Copies, TheLogWithTheLatestReportIsUsed) {
+  const auto report = [](std::string_view prefix, unsigned free) {
+    std::string text;
+    each_line(fmt::format("Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
+                          "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n"
+                          "96 pages reserved\n",
+                          free),
+              [&](std::string_view line) { text.append(prefix).append(line).append("\n"); });
+    return text;
+  };
+  const std::string current = tar_member("h/kern.log", report("Mar 14 00:00:00 h kernel: ", 300));
+  const std::string older =
+      tar_member("h/kern.log.1", report("Mar 12 00:00:00 h kernel: ", 100) + report("Mar 13 00:00:00 h kernel: ", 200));
+  for (const std::string& members : {current + older, older + current}) {
+    const Copies copies = copies_in_file("x.tar", bytes_of(tar_of(members)));
+    EXPECT_EQ(copies.log, "h/kern.log");
+    EXPECT_EQ(copies.other_logs, "h/kern.log.1");
+  }
+  // grep -H over both files, the newer one first
+  const Copies both = copies_in_file("log", bytes_of(report("kern.log:Mar 14 00:00:00 h kernel: ", 300) +
+                                                     report("kern.log.1:Mar 13 00:00:00 h kernel: ", 200)));
+  ASSERT_EQ(both.reports.size(), 2u);
+  EXPECT_EQ(both.reports[1].ticks, 86'400'000'000'000u);
+}
+
+TEST(Copies, AReportIsPreferredToMeminfo) {
+  const std::string report =
+      "Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:100 slab_reclaimable:1\n"
+      "Node 0 Normal free:400kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n96 pages reserved\n";
+  const Copies copies = copies_in_file("x", bytes_of(kMeminfo + report));
+  EXPECT_EQ(copies.reports.size(), 1u);
+  EXPECT_NE(copies.damage.find("only the report is used"), std::string::npos);
 }
 
 TEST(Copies, TheReleaseMayBeInVersion) {

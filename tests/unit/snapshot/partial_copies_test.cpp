@@ -374,6 +374,17 @@ TEST(PartialCopies, ZoneinfoMayBeCut) {
   EXPECT_FALSE(is_cut(dma + normal + lists));
   EXPECT_TRUE(is_cut(dma + normal));
   EXPECT_TRUE(is_cut(dma + "Node 0, zone Normal\n"));
+  const std::string end = "  start_pfn:           1\n";
+  EXPECT_FALSE(is_cut(dma + end + normal + lists + end));
+  EXPECT_TRUE(is_cut(dma + end + normal + lists));
+}
+
+TEST(PartialCopies, VmstatMayLackItsFirstLines) {
+  const auto is_cut = [](const std::string& vmstat) {
+    return lacks(stock_of({{"meminfo", kMeminfo}, {"vmstat", vmstat}}), "vmstat", "first lines");
+  };
+  EXPECT_FALSE(is_cut("nr_free_pages 12500\nnr_zspages 3\n"));
+  EXPECT_TRUE(is_cut("pgfault 3\n"));
 }
 
 // An empty slabinfo is no list without caches.
