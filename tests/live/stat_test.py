@@ -3,6 +3,7 @@
 """Checks that `stat` and perf stat count the same events for the same process and time."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -84,6 +85,33 @@ class Stat(LiveTest):
             self.assertGreaterEqual(more['events'], 990, name)
             self.assertGreater(more['bytes_requested'], 0, name)
             self.assertGreaterEqual(more['bytes_allocated'], more['bytes_requested'], name)
+
+    def test_objects_are_counted_by_cache(self):
+        """Each open eventfd has an object of the cache filp. active_objs in slabinfo also counts free objects of CPUs."""
+        count = 3000
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count + 100), max(hard, count + 100)))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        process = self.stat('--json', '--interval', '100ms')
+        process.stdout.readline()  # the first interval has ended: stat counts
+        files = [os.eventfd(0) for _ in range(count)]
+        for file in files:
+            self.addCleanup(os.close, file)
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, messages)
+        total = json.loads(output.splitlines()[-1])
+        if total['caches'] is None:
+            self.skipTest('this kernel does not report the cache of an object')
+        files_of_all = next(cache for cache in total['caches'] if cache['name'] == 'filp')
+        self.assertLess(abs(files_of_all['net_objects'] - count), 300)  # other programs open and close files meanwhile
+        self.assertEqual(files_of_all['net_bytes'], files_of_all['net_objects'] * files_of_all['object_bytes'])
+        self.assertLess(abs(files_of_all['slabinfo_objects'] - files_of_all['net_objects']), 1000)
+        events = {event['event']: event['events'] for event in total['events']}
+        allocated = sum(cache['allocations'] for cache in total['caches'])
+        # Large kmallocs are in no cache. The counters of an event are read one after the other.
+        self.assertLess(abs(events['kmem:kmalloc'] + events['kmem:kmem_cache_alloc'] - allocated), 300)
+        self.assertEqual(total['uncounted_objects'], 0)
 
     def test_failures_are_counted_for_events_that_can_fail(self):
         """The definitions in include/trace/events determine which events can fail. Percpu memory has a separate

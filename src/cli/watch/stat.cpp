@@ -45,7 +45,11 @@ BPF programs count the events inside the kernel. No events are copied to user sp
 nanoseconds. The counts are exact: the number of all events is Events plus Missed. An event is missed if it occurs while
 the same event is being counted on its CPU. Only the number of missed events is known, not their bytes. The column
 Missed is shown only if events were missed. Requested is the size that callers requested, and Allocated is the size that
-was allocated. Frees show bytes only if the kernel reports them; for kfree(), it does not.
+was allocated. Frees show bytes only if the event has them; the event kfree has none.
+
+The table of slab caches shows the objects that were allocated and freed with an event, on Linux 6.13 and later. Net is
+allocated minus freed. Slabinfo is the change of active_objs in /proc/slabinfo during the same time. It includes objects that the
+kernel allocates and frees without an event, and free objects in the slabs and sheaves of CPUs.
 
 The kernel's memory counters are also shown, at the start and the end, or for each interval.
 
@@ -64,6 +68,8 @@ std::uint64_t since(Clock::time_point start) {
 struct Reading {
   std::uint64_t at_ns = 0;
   std::vector<StatRow> rows;
+  std::vector<StatCache> caches;
+  std::uint64_t uncounted_objects = 0;
   std::uint64_t not_followed = 0;
   StateSample sample;
 };
@@ -74,6 +80,9 @@ Reading read_now(const EventCounters& counters, Clock::time_point start) {
   for (const EventCount& count : counters.read())
     reading.rows.push_back({to_string(count.event), count.has_bytes, count.may_fail, count.events, count.failed,
                             count.requested, count.allocated, count.missed});
+  for (CacheCount& count : counters.read_caches())
+    reading.caches.push_back({std::move(count.name), count.object_bytes, count.allocations, count.frees, {}});
+  reading.uncounted_objects = counters.uncounted_objects();
   reading.not_followed = counters.not_followed();
   reading.sample = sample_memory_state();
   reading.sample.ticks = reading.at_ns;
@@ -85,6 +94,8 @@ StatResult result_between(const Reading& from, const Reading& to) {
   result.start_ns = from.at_ns;
   result.end_ns = to.at_ns;
   result.rows = difference(from.rows, to.rows);
+  result.caches = difference(from.caches, to.caches);
+  result.uncounted_objects = to.uncounted_objects - from.uncounted_objects;
   result.not_followed = to.not_followed - from.not_followed;
   result.state = memory_state_of({from.sample, to.sample});
   return result;
@@ -107,6 +118,9 @@ int stat(const StatArguments& options) {
     StatResult result = result_between(from, to);
     result.whole = whole;
     result.selection = selection_text(options.live);
+    result.knows_caches = counters.knows_caches();
+    if (result.selection.empty())
+      compare_with_slabinfo(result.caches, text_of(from.sample, "slabinfo"), text_of(to.sample, "slabinfo"));
     for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));
     result.memory = counters.memory();
     print_result(options.result.json ? json_stat(result, interval.has_value())

@@ -28,6 +28,14 @@ std::string say_count(std::uint64_t count, const TextStyle& style) {
   return style.raw ? fmt::format("{}", count) : humane_count(count);
 }
 
+std::string say_change(std::int64_t change, Unit unit, const TextStyle& style) {
+  const auto size = static_cast<std::uint64_t>(change);
+  const auto say = [&](std::uint64_t number) {
+    return unit == Unit::bytes ? say_bytes(number, style) : say_count(number, style);
+  };
+  return change < 0 ? "-" + say(-size) : "+" + say(size);
+}
+
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style) {
   return style.raw ? fmt::format("{} ns", nanoseconds) : humane_duration(nanoseconds);
 }
@@ -217,10 +225,9 @@ std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
   const bool has_more = memory.samples > 2;
   if (has_more) table.columns.push_back({"Most", false, 1});
   for (const MemoryStateRow& row : memory.rows) {
-    const bool grew = row.last >= row.first;
-    const std::string change = say_bytes(grew ? row.last - row.first : row.first - row.last, style);
-    table.rows.push_back(
-        {{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style), (grew ? "+" : "-") + change}});
+    const auto change = static_cast<std::int64_t>(row.last - row.first);
+    table.rows.push_back({{ascii(row.name), say_bytes(row.first, style), say_bytes(row.last, style),
+                           say_change(change, Unit::bytes, style)}});
     if (has_more) table.rows.back().cells.push_back(say_bytes(row.most, style));
   }
   const std::string title = fmt::format("/proc/meminfo, {}", say_number_of(memory.samples, "sample", style));

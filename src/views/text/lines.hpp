@@ -16,6 +16,8 @@ namespace kmt {
 // Return readable numbers ("1.5 MiB"), or plain numbers if the style is raw.
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
+// Formats a change with its sign: "+1.5 KiB", "-3".
+std::string say_change(std::int64_t change, Unit unit, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
 // Puts "<= " before a count of live objects that is an upper bound. Does nothing in the raw style, in which scripts
 // need plain numbers.

@@ -16,10 +16,12 @@ namespace kmt {
 
 namespace {
 
-std::string signed_bytes(std::int64_t bytes, const TextStyle& style, bool plus = false) {
-  const auto size = static_cast<std::uint64_t>(bytes);
-  return bytes < 0 ? '-' + say_bytes(-size, style) : (plus ? "+" : "") + say_bytes(size, style);
+std::string say_amount(std::int64_t amount, Unit unit, const TextStyle& style) {
+  std::string text = say_change(amount, unit, style);
+  return amount < 0 ? text : text.substr(1);
 }
+
+std::string signed_bytes(std::int64_t bytes, const TextStyle& style) { return say_amount(bytes, Unit::bytes, style); }
 
 std::string share(std::int64_t bytes, std::uint64_t total) {
   return bytes < 0 ? "" : say_share(static_cast<std::uint64_t>(bytes), total);
@@ -208,6 +210,28 @@ std::string dying_text(const SnapshotResult& result, const SnapshotOptions& opti
                  style);
 }
 
+// Compares the free pages of all zones, including the CPUs' lists, with MemFree.
+std::string free_remark(const KernelMemory& memory, std::uint64_t free, std::uint64_t on_cpus, const TextStyle& style) {
+  const std::uint64_t in_zones = free * memory.page_size;
+  const std::string sum = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
+  const auto counted = find_number(memory.meminfo, "MemFree");
+  if (!counted) return sum + ".";
+  // Some kernels in virtual machines count free memory that is not in any zone.
+  constexpr std::uint64_t kShare = 16;
+  constexpr std::uint64_t kLittle = 1 << 20;
+  const std::uint64_t in_meminfo = *counted + on_cpus * memory.page_size;
+  const std::uint64_t change = in_meminfo / kShare + kLittle;  // other CPUs change the numbers meanwhile
+  if (in_meminfo > in_zones + change)
+    return sum + fmt::format("; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo",
+                             say_bytes(in_meminfo - in_zones, style),
+                             memory.oom ? "in zones that are not shown"
+                                        : "outside of these zones, or the files are of different times");
+  if (in_zones > in_meminfo + change)
+    return sum + fmt::format("; {} counts {} less: the numbers contradict each other.",
+                             memory.oom ? "the report" : "meminfo", say_bytes(in_zones - in_meminfo, style));
+  return sum + ". This is \"free\" above, except for changes while the files were read.";
+}
+
 std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   const KernelMemory& memory = result.memory;
   Table table{{{"Zone", true}, {"Managed"}, {"Free"}, {"On CPUs' lists", false, 2}, {"Largest free block", false, 1}},
@@ -249,26 +273,7 @@ std::string zones_text(const SnapshotResult& result, const TextStyle& style) {
   table.rows.back().aside = true;
   std::string zones = "\n" + heading("Zones", style) + to_text(table, style);
   if (!knows_all_free) return zones;
-  const std::uint64_t in_zones = (all_free + all_on_cpus) * memory.page_size;
-  std::string remark = fmt::format("Free memory and the per-CPU lists are {} together", say_bytes(in_zones, style));
-  // Some kernels in virtual machines count free memory that is not in any zone.
-  constexpr std::uint64_t kShare = 16;
-  constexpr std::uint64_t kLittle = 1 << 20;
-  const auto counted = find_number(memory.meminfo, "MemFree");
-  const std::uint64_t in_meminfo = counted.value_or(0) + all_on_cpus * memory.page_size;
-  const std::uint64_t change = in_meminfo / kShare + kLittle;  // other CPUs change the numbers meanwhile
-  if (!counted)
-    remark += ".";
-  else if (in_meminfo > in_zones + change)
-    remark += fmt::format(
-        "; {} counts {} more, {}.", memory.oom ? "the report" : "meminfo", say_bytes(in_meminfo - in_zones, style),
-        memory.oom ? "in zones that are not shown" : "outside of these zones, or the files are of different times");
-  else if (in_zones > in_meminfo + change)
-    remark += fmt::format("; {} counts {} less: the numbers contradict each other.",
-                          memory.oom ? "the report" : "meminfo", say_bytes(in_zones - in_meminfo, style));
-  else
-    remark += ". This is \"free\" above, except for changes while the files were read.";
-  return zones + hanging("  ", remark, style);
+  return zones + hanging("  ", free_remark(memory, all_free + all_on_cpus, all_on_cpus, style), style);
 }
 
 // Shows which task needed memory, which task was killed, and which tasks were the largest.
@@ -357,9 +362,8 @@ std::string changes_text(std::string_view what, std::string_view name, const std
                          bool in_bytes, const SnapshotOptions& options, const TextStyle& style) {
   if (changes.empty()) return {};
   const auto say = [&](std::int64_t value, bool plus) {
-    if (in_bytes) return signed_bytes(value, style, plus);
-    const auto size = static_cast<std::uint64_t>(value);
-    return value < 0 ? '-' + say_count(-size, style) : (plus ? "+" : "") + say_count(size, style);
+    const Unit unit = in_bytes ? Unit::bytes : Unit::count;
+    return plus ? say_change(value, unit, style) : say_amount(value, unit, style);
   };
   Table table{{{std::string(name), true}, {"A", false, 1}, {"B", false, 1}, {"Change"}}, {}};
   const std::size_t shown = options.shown(changes.size());
@@ -417,7 +421,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
     std::string change = "unknown";
     if (a && b) {
       const auto growth = static_cast<std::int64_t>(static_cast<std::uint64_t>(*b) - static_cast<std::uint64_t>(*a));
-      change = growth == 0 && !style.raw ? "=" : signed_bytes(growth, style, true);
+      change = growth == 0 && !style.raw ? "=" : say_change(growth, Unit::bytes, style);
     }
     TableRow row{{line_label(line), bytes_or_unknown(a), bytes_or_unknown(b), std::move(change)}};
     row.aside = !line.counted;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counts all kernel memory events and their bytes inside the kernel.
 #include "capture/bpf/programs/counters.h"
+
+#include "capture/bpf/programs/cache_counters.bpf.h"
 #include "capture/bpf/programs/selection.bpf.h"
 #include "capture/bpf/programs/tracepoint.bpf.h"
 
@@ -18,6 +20,16 @@ struct {
   __type(value, struct kmt_cpu_counters);
 } counters SEC(".maps");
 
+static __always_inline enum kmt_slab_event slab_event_of(enum kmt_event event) {
+  switch (event) {
+    case KMT_EVENT_kmalloc: return KMT_SLAB_kmalloc;
+    case KMT_EVENT_kmem_cache_alloc: return KMT_SLAB_kmem_cache_alloc;
+    case KMT_EVENT_kfree: return KMT_SLAB_kfree;
+    case KMT_EVENT_kmem_cache_free: return KMT_SLAB_kmem_cache_free;
+    default: return KMT_NO_SLAB_EVENT;
+  }
+}
+
 static __always_inline int count(const u64* context, enum kmt_event event, enum kmt_outcome outcome) {
   if ((only_processes || only_cgroup) && !selected()) return 0;
   const u32 cpu = bpf_get_smp_processor_id();
@@ -32,6 +44,9 @@ static __always_inline int count(const u64* context, enum kmt_event event, enum 
   const struct amount amount = amount_of(context, &arguments[event], page_size);
   counter->requested += amount.requested;
   counter->allocated += amount.allocated;
+  const enum kmt_slab_event slab_event = slab_event_of(event);
+  if (knows_caches && slab_event != KMT_NO_SLAB_EVENT)
+    count_object(argument(context, arguments[event].pointer), cpu, slab_event);
   return 0;
 }
 

@@ -4,12 +4,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include <linux/types.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/programs/arguments.h"
 #include "capture/bpf/programs/counters.h"
@@ -44,36 +46,20 @@ std::array<bpf_program*, KMT_EVENT_COUNT> programs_of(Object& object) {
 
 EventName name_of(std::size_t event) { return {kEvents[event].system, kEvents[event].name}; }
 
-// The array of kmt_cpu_counters in the kernel, one element for each CPU.
-class MappedCounters {
- public:
-  MappedCounters() = default;
-  MappedCounters(int map, std::size_t cpus) : cpus_(cpus), bytes_(cpus * sizeof(kmt_cpu_counters)) {
-    memory_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, map, 0);
-    if (memory_ == MAP_FAILED) throw_bpf_error("Cannot map the counters", errno);
+// Returns the sums of an event over all CPUs. `of_cpu` is an array in the kernel.
+kmt_counter sum_of(std::size_t event, const kmt_cpu_counters* of_cpu, std::size_t cpus) {
+  kmt_counter sum{};
+  for (std::size_t cpu = 0; cpu < cpus; ++cpu) {
+    const volatile kmt_counter& counter = of_cpu[cpu].of[event];
+    sum.events += counter.events;
+    sum.failed += counter.failed;
+    sum.requested += counter.requested;
+    sum.allocated += counter.allocated;
   }
-  MappedCounters(const MappedCounters&) = delete;
-  MappedCounters& operator=(const MappedCounters&) = delete;
-  ~MappedCounters() { ::munmap(memory_, bytes_); }
+  return sum;
+}
 
-  kmt_counter sum(std::size_t event) const {
-    kmt_counter sum{};
-    const auto* const of_cpu = static_cast<const kmt_cpu_counters*>(memory_);
-    for (std::size_t cpu = 0; cpu < cpus_; ++cpu) {
-      const volatile kmt_counter& counter = of_cpu[cpu].of[event];
-      sum.events += counter.events;
-      sum.failed += counter.failed;
-      sum.requested += counter.requested;
-      sum.allocated += counter.allocated;
-    }
-    return sum;
-  }
-
- private:
-  std::size_t cpus_ = 0;
-  std::size_t bytes_ = 0;
-  void* memory_ = nullptr;
-};
+bool is_free(std::size_t slab_event) { return slab_event == KMT_SLAB_kfree || slab_event == KMT_SLAB_kmem_cache_free; }
 
 }  // namespace
 
@@ -82,7 +68,9 @@ struct EventCounters::State {
   std::array<bpf_program*, KMT_EVENT_COUNT> programs = programs_of(object);
   std::array<kmt_arguments, KMT_EVENT_COUNT> arguments{};
   std::vector<EventName> missing;
-  std::unique_ptr<MappedCounters> counters;
+  std::size_t cpus = 0;
+  MappedArray counters;
+  MappedArray caches;
 
   void leave_out(const BpfSelection& selection);
 };
@@ -100,6 +88,7 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
     }
   }
   object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
+  object->rodata->knows_caches = types.has_function("bpf_get_kmem_cache");
   if (missing.size() == programs.size())
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");
@@ -112,14 +101,18 @@ EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_u
   state.leave_out(selection);
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) throw_bpf_error("Cannot determine the number of CPUs", -cpus);
+  state.cpus = static_cast<std::size_t>(cpus);
   bpf_map__set_max_entries(state.object->maps.counters, static_cast<unsigned>(cpus));
+  const unsigned entries = knows_caches() ? static_cast<unsigned>(cpus) * KMT_SLAB_EVENTS * KMT_CACHES : 1;
+  bpf_map__set_max_entries(state.object->maps.caches, entries);
   state.object->rodata->page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   state.object->rodata->only_processes = !selection.processes.empty();
   state.object->rodata->only_cgroup = !selection.cgroup.empty();
   static_assert(sizeof state.object->rodata->arguments == sizeof state.arguments);
   std::memcpy(&state.object->rodata->arguments, state.arguments.data(), sizeof state.arguments);
   state.object.load();
-  state.counters = std::make_unique<MappedCounters>(bpf_map__fd(state.object->maps.counters), cpus);
+  state.counters = MappedArray(bpf_map__fd(state.object->maps.counters), state.cpus * sizeof(kmt_cpu_counters));
+  state.caches = MappedArray(bpf_map__fd(state.object->maps.caches), entries * sizeof(kmt_cache_counter));
   fill_selection(selection, state.object->maps.processes, state.object->maps.cgroup);
   if (!selection.processes.empty()) {
     state.object.attach(state.object->progs.follow_fork);
@@ -136,7 +129,7 @@ std::vector<EventCount> EventCounters::read() const {
   std::vector<EventCount> counts;
   for (std::size_t event = 0; event < kEvents.size(); ++event) {
     if (!state_->programs[event]) continue;
-    const kmt_counter sum = state_->counters->sum(event);
+    const kmt_counter sum = sum_of(event, state_->counters.as<kmt_cpu_counters>(), state_->cpus);
     const kmt_arguments& places = state_->arguments[event];
     EventCount count;
     count.event = name_of(event);
@@ -154,6 +147,29 @@ std::vector<EventCount> EventCounters::read() const {
   return counts;
 }
 
+std::vector<CacheCount> EventCounters::read_caches() const {
+  std::map<std::string, CacheCount> caches;
+  const std::size_t tables = knows_caches() ? state_->cpus * KMT_SLAB_EVENTS : 0;
+  const auto* const counters = state_->caches.as<const volatile kmt_cache_counter>();
+  for (std::size_t i = 0; i < tables * KMT_CACHES; ++i) {
+    const std::uint64_t objects = counters[i].objects;
+    if (objects == 0) continue;
+    kmt_cache_counter counter{};
+    // A program that is writing a new entry sets `objects` last.
+    for (std::size_t c = 0; c + 1 < sizeof counter.name; ++c) counter.name[c] = counters[i].name[c];
+    CacheCount& count = caches[counter.name];
+    count.name = counter.name;
+    count.object_bytes = counters[i].object_bytes;
+    (is_free(i / KMT_CACHES % KMT_SLAB_EVENTS) ? count.frees : count.allocations) += objects;
+  }
+  std::vector<CacheCount> sorted;
+  sorted.reserve(caches.size());
+  for (auto& [name, count] : caches) sorted.push_back(std::move(count));
+  return sorted;
+}
+
+bool EventCounters::knows_caches() const { return state_->object->rodata->knows_caches; }
+std::uint64_t EventCounters::uncounted_objects() const { return state_->object->bss->uncounted_objects; }
 std::uint64_t EventCounters::not_followed() const { return state_->object->bss->processes_not_followed; }
 const std::vector<EventName>& EventCounters::missing() const { return state_->missing; }
 std::uint64_t EventCounters::memory() const { return memory_of_maps(state_->object->obj); }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counts the objects of each slab cache. The event kfree does not name the cache. bpf_get_kmem_cache() finds it by the
+// address.
+#pragma once
+
+#include "capture/bpf/programs/counters.h"
+#include "capture/bpf/programs/kernel_types.bpf.h"
+
+#include <bpf/bpf_helpers.h>
+
+// Since Linux 6.13 (kernel/bpf/helpers.c). Returns NULL for addresses outside of slabs, such as those of large kmallocs.
+extern struct kmem_cache* bpf_get_kmem_cache(u64 address) __ksym __weak;
+// true if the running kernel has bpf_get_kmem_cache()
+const volatile __u8 knows_caches = 0;
+
+// One table for each CPU and each program, so that only one program writes it. The reader maps the array.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, u32);
+  __type(value, struct kmt_cache_counter);
+} caches SEC(".maps");
+
+__u64 uncounted_objects = 0;  // objects for whose cache a table had no room
+
+static __always_inline void count_object(u64 address, u32 cpu, enum kmt_slab_event event) {
+  const struct kmem_cache* cache = bpf_get_kmem_cache(address);
+  if (!cache) return;
+  // The verifier allows no calculation with the pointer, so the address of the name stands for the cache.
+  const u64 name = (u64)cache->name;
+  const u32 first = (cpu * KMT_SLAB_EVENTS + event) * KMT_CACHES;
+  const u64 hash = (name >> 3) * 0x9e3779b97f4a7c15ull >> 40;
+  for (u32 i = 0; i < KMT_CACHE_PROBES; ++i) {
+    const u32 place = first + ((hash + i) & (KMT_CACHES - 1));
+    struct kmt_cache_counter* counter = bpf_map_lookup_elem(&caches, &place);
+    if (!counter) return;
+    if (counter->objects == 0) {
+      counter->name_address = name;
+      counter->object_bytes = cache->size;
+      bpf_probe_read_kernel_str(counter->name, sizeof counter->name, (const void*)name);
+    } else if (counter->name_address != name) {
+      continue;
+    }
+    counter->objects += 1;
+    return;
+  }
+  __sync_fetch_and_add(&uncounted_objects, 1);
+}
