@@ -243,7 +243,7 @@ void mark_sheaves(const std::vector<MemorySeries>& states, std::vector<StateGrow
       const double seconds = static_cast<double>(state.values.size() - 1) * state.step_seconds;
       if (state.late->bytes_per_s * (seconds - state.late->since_seconds) <= bound->second) state.late.reset();
     }
-    if (state.last <= state.first || state.last - state.first > bound->second) continue;
+    if (state.late || state.last <= state.first || state.last - state.first > bound->second) continue;
     state.may_be_in_sheaves = true;
     state.sure = state.above = state.slow = false;
     state.steps = 0;
