@@ -570,6 +570,19 @@ class Lttng(Case):
         self.assertIn('main', processes)
         self.assertNotIn('helper', processes)
 
+    def test_impossible_length(self):
+        """libbabeltrace2 2.0 crashes on such a length of a sequence."""
+        context = [(f'{integer(32)} __callstack_kernel_length; '
+                    f'{integer(64, base=16)} _callstack_kernel[__callstack_kernel_length]', None)]
+        writer = self.writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)
+        for time, length in ((1000, 0xf0000005), (2000, 1)):
+            stack = writer.pack('I', length) + writer.pack('Q', 0xffffffff81abc000)
+            writer.packet(0, [(time, 'kmem_kmalloc', (0xffffffff81abc000, 0xffff888000001000, 50, 64, 0xcc0), (stack,))])
+        done = run('check', self.path('session'))
+        self.assertIn(done.returncode, (1, 2), done.stderr)
+        if done.returncode == 2:
+            self.assertIn('error: A library aborted on this input', done.stderr)
+
     def test_contexts_in_a_container(self):
         """Events have only the IDs in the task's namespace, and the stack of the program."""
         context = [(f'{INT} _vtid', 'i'), (f'{INT} _vpid', 'i'), (f'{COMM} _procname[16]', None),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/support/errors.hpp"
 
+#include <array>
 #include <csignal>
 #include <string_view>
 
@@ -24,12 +25,17 @@ int print_error(const Error& error) {
 
 namespace {
 
+// Signals that end a library: BT_ASSERT of libbabeltrace2 aborts, GLib traps, and both may crash on damaged lengths.
+constexpr std::array kCaught = {SIGABRT, SIGTRAP, SIGSEGV};
+std::array<struct sigaction, kCaught.size()> former{};  // the actions of these signals before, such as a sanitizer's
+
 // This is a signal handler, so it may call only async-signal-safe functions.
-extern "C" void say_abort(int) {
-  // The library did not cause this abort, so the program ends in the usual way, perhaps with a core dump.
+extern "C" void say_abort(int signal) {
+  // If the library did not cause this, the program ends in the usual way, perhaps with a core dump.
   if (!ctf::LibraryCall::runs()) {
-    std::signal(SIGABRT, SIG_DFL);
-    std::raise(SIGABRT);
+    for (std::size_t i = 0; i < kCaught.size(); ++i)
+      if (kCaught[i] == signal) ::sigaction(signal, &former[i], nullptr);
+    if (signal != SIGSEGV) std::raise(signal);  // the access that failed is repeated
     return;
   }
   constexpr std::string_view kText =
@@ -41,6 +47,10 @@ extern "C" void say_abort(int) {
 
 }  // namespace
 
-void catch_aborts_of_libraries() { std::signal(SIGABRT, say_abort); }
+void catch_aborts_of_libraries() {
+  struct sigaction action {};
+  action.sa_handler = say_abort;
+  for (std::size_t i = 0; i < kCaught.size(); ++i) ::sigaction(kCaught[i], &action, &former[i]);
+}
 
 }  // namespace kmt
