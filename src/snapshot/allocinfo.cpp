@@ -347,11 +347,10 @@ void parse_allocinfo(std::string_view text, KernelMemory& memory) {
     }
     if (site->count != 0 || site->bytes != 0) memory.allocinfo.push_back(std::move(*site));
   });
-  const auto is_same = [](const AllocationSite& a, const AllocationSite& b) {
-    return a.name == b.name && a.of == b.of;
+  const auto is_first = [&](const AllocationSite& site) {
+    return site.name == memory.allocinfo.front().name && site.of == memory.allocinfo.front().of;
   };
-  const auto other = [&](const AllocationSite& site) { return !is_same(site, memory.allocinfo.front()); };
-  if (memory.allocinfo.size() > 1 && std::ranges::none_of(memory.allocinfo, other))
+  if (memory.allocinfo.size() > 1 && std::ranges::all_of(memory.allocinfo, is_first))
     memory.missing.push_back({"copies",
                               "all lines of allocinfo are of the same place. If they are several states of it, the sum "
                               "is too large",

@@ -152,7 +152,7 @@ void remove_editors_changes(std::string& text) {
   for (std::size_t at = 0; (at = text.find(kNonBreaking, at)) != std::string::npos;) text.replace(at, 2, "  ");
 }
 
-void remove_prefixes(std::string& text) {
+bool has_prefixes(std::string_view text) {
   std::size_t with = 0, without = 0;
   std::uint64_t last = 0;
   each_line(text, [&](std::string_view line) {
@@ -162,11 +162,14 @@ void remove_prefixes(std::string& text) {
     last = prefix.number;
     ++(is_one ? with : without);
   });
-  if (with <= without) return;
+  return with > without;
+}
+
+std::string without_prefixes(std::string_view text) {
   std::string plain;
   each_line(text, [&](std::string_view line) { plain.append(line.substr(prefix_of(line).length)).append("\n"); });
   if (!text.ends_with('\n')) plain.pop_back();  // an incomplete last line stays incomplete
-  text = std::move(plain);
+  return plain;
 }
 
 std::vector<std::string> undo_changes(std::string_view source, std::string& text) {
@@ -175,7 +178,8 @@ std::vector<std::string> undo_changes(std::string_view source, std::string& text
   // The lines of other texts may begin with a path or a place, such as "mm/slub.c:12" in allocinfo.
   constexpr std::array<std::string_view, 8> kWithoutPaths = {"meminfo",   "slabinfo",    "vmstat",       "zoneinfo",
                                                              "buddyinfo", "vmallocinfo", "pagetypeinfo", "sockstat"};
-  if (std::ranges::find(kWithoutPaths, source) != kWithoutPaths.end()) remove_prefixes(text);
+  if (std::ranges::find(kWithoutPaths, source) != kWithoutPaths.end() && has_prefixes(text))
+    text = without_prefixes(text);
   if (std::string note = keep_second_state(text); !note.empty()) notes.push_back(std::move(note));
   const RepeatedCopy found = last_copy(source, text);
   if (found.copies < 2) return notes;

@@ -29,9 +29,10 @@ bool is_utf16(std::string_view text);
 // Converts UTF-16 to ASCII.
 void remove_editors_changes(std::string& text);
 
-// Removes the names of files and the numbers that grep and `cat -n` write before lines. Changes nothing if most lines
-// have no such prefix.
-void remove_prefixes(std::string& text);
+// True if most lines have a prefix: the name of a file or the number of the line, as grep and `cat -n` write them.
+bool has_prefixes(std::string_view text);
+// Returns the lines without these prefixes.
+std::string without_prefixes(std::string_view text);
 
 // Undoes all changes. Keeps only the second state of a diff, and the last of several copies, because their numbers
 // would be added up. Returns sentences that state what was kept.

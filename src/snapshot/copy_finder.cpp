@@ -130,7 +130,7 @@ void CopyFinder::take_text(std::string_view path, std::string_view text) {
   if (!has_any || has_title(text)) return take_log(path, text);
   std::string plain(text.substr(0, kMostOfALog));
   remove_editors_changes(plain);
-  remove_prefixes(plain);
+  if (has_prefixes(plain)) plain = without_prefixes(plain);
   if (has_meminfo(plain))
     take_paste(std::move(plain));
   else
@@ -157,9 +157,8 @@ void CopyFinder::take_paste(std::string text) {
 void CopyFinder::take_log(std::string_view path, std::string_view text) {
   constexpr std::size_t kMostToClean = 64u << 20;
   std::string plain;
-  if (text.size() <= kMostToClean) {
-    plain = text;
-    remove_prefixes(plain);
+  if (text.size() <= kMostToClean && has_prefixes(text)) {
+    plain = without_prefixes(text);
     text = plain;
   }
   LogReports found = log_reports(text);

@@ -48,8 +48,8 @@ Missed is shown only if events were missed. Requested is the size that callers r
 was allocated. Frees show bytes only if the event has them; the event kfree has none.
 
 The table of slab caches shows the objects that were allocated and freed with an event, on Linux 6.13 and later. Net is
-allocated minus freed. Slabinfo is the change of active_objs in /proc/slabinfo during the same time. It includes objects that the
-kernel allocates and frees without an event, and free objects in the slabs and sheaves of CPUs.
+allocated minus freed. Slabinfo is the change of active_objs in /proc/slabinfo during the same time. It includes
+objects that the kernel allocates and frees without an event, and free objects in the slabs and sheaves of CPUs.
 
 The kernel's memory counters are also shown, at the start and the end, or for each interval.
 

@@ -47,6 +47,17 @@ std::string tar_member(const std::string& path, const std::string& content) {
 
 std::string tar_of(const std::string& members) { return members + std::string(1024, '\0'); }
 
+// Returns a report of the kernel's log. The report has this number of free pages, and each line has the prefix.
+std::string report(std::string_view prefix, unsigned free) {
+  std::string text;
+  each_line(fmt::format("Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
+                        "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n"
+                        "96 pages reserved\n",
+                        free),
+            [&](std::string_view line) { text.append(prefix).append(line).append("\n"); });
+  return text;
+}
+
 TEST(Copies, OnlyWantedFilesOfAnArchiveAreRead) {
   const std::string tar = tar_of(tar_member("sos/etc/shadow", "secret") + tar_member("sos/proc/meminfo", kMeminfo) +
                                  tar_member("sos/proc/uptime", "12.5 1\n") +
@@ -255,15 +266,6 @@ TEST(Copies, TheLastOfSeveralVersionsIsUsed) {
 
 // The time since boot falls, or journalctl prints a line between the boots.
 TEST(Copies, ARebootMayHaveNoFirstMessage) {
-  const auto report = [](std::string_view prefix, unsigned free) {
-    std::string text;
-    each_line(fmt::format("Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
-                          "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n"
-                          "96 pages reserved\n",
-                          free),
-              [&](std::string_view line) { text.append(prefix).append(line).append("\n"); });
-    return text;
-  };
   const std::string first = "Mar 14 00:00:00 h kernel: ", second = "Mar 15 00:00:00 h kernel: ";
   for (const std::string& log :
        {report("[37000.000000] ", 100) + report("[38000.000000] ", 110) + report("[  900.000000] ", 200),
@@ -292,14 +294,8 @@ TEST(Copies, ARebootMayHaveNoFirstMessage) {
 }
 
 TEST(Copies, LogsThatAreNotUsedAreNamed) {
-  const auto report = [](unsigned free) {
-    return fmt::format(
-        "Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
-        "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n96 pages reserved\n",
-        free);
-  };
-  const std::string both = tar_member("h/messages", report(100) + report(200));
-  const std::string other = tar_member("h/dmesg", report(300)), copy = tar_member("h/dmesg", report(200));
+  const std::string both = tar_member("h/messages", report("", 100) + report("", 200));
+  const std::string other = tar_member("h/dmesg", report("", 300)), copy = tar_member("h/dmesg", report("", 200));
   for (const std::string& members : {both + other, other + both})
     EXPECT_EQ(copies_in_file("x.tar", bytes_of(tar_of(members))).other_logs, "h/dmesg");
   for (const std::string& members : {both + copy, copy + both})
@@ -308,15 +304,6 @@ TEST(Copies, LogsThatAreNotUsedAreNamed) {
 
 // A rotated log may have more reports than the current one.
 TEST(Copies, TheLogWithTheLatestReportIsUsed) {
-  const auto report = [](std::string_view prefix, unsigned free) {
-    std::string text;
-    each_line(fmt::format("Mem-Info:\nactive_anon:2000 inactive_anon:0 isolated_anon:0\n free:{0} slab_reclaimable:1\n"
-                          "Node 0 Normal free:{0}kB min:2kB present:9000kB managed:8000kB\n4096 pages RAM\n"
-                          "96 pages reserved\n",
-                          free),
-              [&](std::string_view line) { text.append(prefix).append(line).append("\n"); });
-    return text;
-  };
   const std::string current = tar_member("h/kern.log", report("Mar 14 00:00:00 h kernel: ", 300));
   const std::string older =
       tar_member("h/kern.log.1", report("Mar 12 00:00:00 h kernel: ", 100) + report("Mar 13 00:00:00 h kernel: ", 200));
