@@ -5,8 +5,9 @@
 clang-tidy spends most of its time in headers, which it processes again for each file. Therefore this script checks
 several files together (tools/source_groups.py). Files that do not compile together with others are checked at the end.
     tools/check_tidy.py [--changed] [REGEX ON PATHS]
-With --changed, checks only files that changed since the branch left origin/main, and files that include them. If there
-is no such branch, uses the files of the commits of the last three days.
+With --changed, checks only files that changed since the branch left origin/main, and for each changed header one file
+that includes it. clang-tidy shows what it finds in headers too. If there is no such branch, uses the files of the
+commits of the last three days.
 """
 import concurrent.futures
 import json
@@ -73,13 +74,13 @@ def changed_files():
     head = git('rev-parse', 'HEAD')[0]
     base = git('merge-base', 'HEAD', 'origin/main')[0]
     if base and base != head:
-        print(f'files changed since {base[:10]}, and those that include them', flush=True)
+        print(f'files changed since {base[:10]}', flush=True)
         names = git('diff', '--name-only', base)
     else:
         if not head:
             return None
         day = int(git('log', '-1', '--format=%ct')[0]) - 3 * 24 * 3600
-        print('files that the last three days\' commits changed, and those that include them', flush=True)
+        print('files that the last three days\' commits changed', flush=True)
         names = git('log', f'--since={day}', '--name-only', '--format=')
     names += git('ls-files', '--others', '--modified', '--exclude-standard')
     if '.clang-tidy' in names:
@@ -88,16 +89,25 @@ def changed_files():
 
 
 def with_users(names):
-    """Returns the files, and all files that include them directly or indirectly."""
+    """Returns the files, and for each header one source file that includes it directly or indirectly."""
     includes = {}
     for path in (TOP / 'src').rglob('*.[ch]pp'):
         for header in re.findall(r'^#include "(.*)"', path.read_text(), re.MULTILINE):
             includes.setdefault(header, set()).add(str(path.relative_to(TOP / 'src')))
-    found, new = set(names), set(names)
-    while new:
-        new = {user for name in new for user in includes.get(name, ())} - found
-        found |= new
-    return found
+
+    def users(header):
+        """Yields the files that include the header, direct users first."""
+        found = [header]
+        for name in found:
+            yield name
+            found += sorted(includes.get(name, set()) - set(found))
+
+    chosen = set(names)
+    for header in sorted(name for name in names if name.endswith('.hpp')):
+        sources = [name for name in users(header) if name.endswith('.cpp')]
+        if not chosen.intersection(sources):
+            chosen.update(sources[:1])
+    return chosen
 
 
 def main():
