@@ -2,7 +2,6 @@
 #include "analysis/report/report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string>
 #include <tuple>
@@ -14,6 +13,7 @@
 #include "analysis/report/history.hpp"
 #include "analysis/report/known_causes.hpp"
 #include "analysis/report/ledger.hpp"
+#include "analysis/report/missing_parts.hpp"
 #include "analysis/report/most_live.hpp"
 #include "analysis/report/older_objects.hpp"
 #include "analysis/series/memory_state.hpp"
@@ -143,8 +143,6 @@ struct ReportAnalysis::State {
   void find_maybe_freed();
   OlderObjectsOfTrace older() const;
   CodeAddress code_address(std::uint32_t call_site) const;
-  void find_missing_frees(const EventCounts& seen, ReportResult& result) const;
-  void find_missing_causes(const EventCounts& seen, ReportResult& result) const;
   std::vector<std::uint32_t> groups_to_follow(Histories& common) const;
   std::optional<MostLive> find_most_live() const;
   std::optional<Histories> make_histories(std::uint64_t end_ns);
@@ -464,42 +462,6 @@ std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t
   return of_all;
 }
 
-// Adds a finding for each allocator whose frees were not recorded. kfree() also frees objects of caches, but
-// kmem_cache_free() does not free kmalloc objects.
-void ReportAnalysis::State::find_missing_frees(const EventCounts& seen, ReportResult& result) const {
-  // With at least this number of allocations, a trace should contain a free.
-  constexpr std::uint64_t kEnough = 100;
-  std::array<std::uint64_t, 256> of_kind{};
-  for (std::size_t type = 0; type < seen.of_type.size(); ++type)
-    of_kind[static_cast<std::size_t>(info.tables.event_types[type].kind)] += seen.of_type[type];
-  const auto count = [&of_kind](EventKind kind) { return of_kind[static_cast<std::size_t>(kind)]; };
-  const auto check = [&](EventKind allocation, std::uint64_t frees, const char* missing) {
-    if (count(allocation) >= kEnough && frees == 0) result.findings.add({Imperfection::no_frees_recorded, missing});
-  };
-  check(EventKind::kmalloc, count(EventKind::kfree), "kfree");
-  check(EventKind::cache_alloc, count(EventKind::cache_free) + count(EventKind::kfree), "kmem_cache_free");
-  check(EventKind::page_alloc, count(EventKind::page_free), "mm_page_free");
-  check(EventKind::percpu_alloc, count(EventKind::percpu_free), "percpu_free_percpu");
-  check(EventKind::vmap_alloc, count(EventKind::vmap_free), "free_vmap_area_noflush");
-}
-
-// Adds a finding for each key for which this kind of recording has no data.
-void ReportAnalysis::State::find_missing_causes(const EventCounts& seen, ReportResult& result) const {
-  const auto asks = [&result](GroupKey key) { return std::ranges::find(result.by, key) != result.by.end(); };
-  // perf record -g records kernel and user stacks together. If no stack has a user part, no program requested memory,
-  // and nothing is missing.
-  const bool took_both = info.format.starts_with("perf.data") && info.tables.stacks.kernel_stacks() > 0;
-  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol)) && info.code.user.frames.empty() && !took_both)
-    result.findings.add({Imperfection::no_user_stacks});
-  if ((asks(GroupKey::dso) || asks(GroupKey::user_symbol) || asks(GroupKey::stack)) &&
-      info.code.address_spaces.empty() && info.tables.stacks.user_stacks() > 0)
-    result.findings.add({Imperfection::no_mappings});
-  if (!asks(GroupKey::syscall) || info.tables.stacks.kernel_stacks() > 0) return;
-  for (std::size_t type = 0; type < seen.of_type.size(); ++type)
-    if (seen.of_type[type] > 0 && info.tables.event_types[type].kind == EventKind::syscall_exit) return;
-  result.findings.add({Imperfection::no_syscalls});
-}
-
 ReportResult ReportAnalysis::finish(bool complete) {
   State& state = *state_;
   EventCounts seen = state.ledger.selected_events();
@@ -556,8 +518,8 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.findings = findings_of(state.info);
   result.older = state.older();
   add_findings(result.older, result.findings);
-  state.find_missing_frees(seen, result);
-  state.find_missing_causes(seen, result);
+  add_missing_frees(state.info, seen, result);
+  add_missing_causes(state.info, seen, result);
   return result;
 }
 
