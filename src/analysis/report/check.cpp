@@ -321,7 +321,7 @@ void CheckAnalysis::State::check_pages(const Event& event) {
                  [&] { return fmt::format("no page of order {}", event.order); });
   if (!pairs) return;
   if (allocates) return freed_frames.allocate(event);
-  if (freed_frames.free(event))
+  if (freed_frames.free(event) && !recorder.freed_own(event))
     found(Imperfection::pages_freed_twice, event,
           [&] { return fmt::format("order {}, address {:#x}{}", event.order, event.address, at_call_site(event)); });
 }

@@ -189,7 +189,7 @@ void Ledger::add_page_event(const Event& event, const Step& step, std::span<cons
     if (step.selected) ++anomalies_[static_cast<std::size_t>(Imperfection::impossible_order)];
     return;
   }
-  if (step.freed_again && step.selected)
+  if (step.freed_again && step.selected && !options_.recorder.freed_own(event))
     found(Imperfection::pages_freed_twice, event, step.call_site, event.call_site, event.cache.value);
   bool of_selected = false;
   for (const PagesTaken& part : parts) {
