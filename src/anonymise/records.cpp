@@ -60,6 +60,7 @@ constexpr std::string_view kNumbers[] = {"common_type",
                                          "accounted",
                                          "count",
                                          "result",
+                                         "page_bytes",
                                          "order",
                                          "migratetype",
                                          "percpu_refill",
@@ -106,7 +107,7 @@ constexpr std::string_view kNumbers[] = {"common_type",
                                          "calltime",
                                          "rettime",
                                          "overrun"};
-constexpr std::string_view kCode[] = {"call_site", "ip", "func", "retaddr"};
+constexpr std::string_view kCode[] = {"call_site", "ip", "func", "retaddr", "__probe_func", "__probe_ret_ip"};
 constexpr std::string_view kAddresses[] = {"ptr", "addr", "va_start", "base_addr", "page", "sp", "head", "cache"};
 constexpr std::string_view kTasks[] = {"comm",       "oldcomm",   "newcomm",  "parent_comm",
                                        "child_comm", "prev_comm", "next_comm"};
@@ -168,6 +169,7 @@ RecordAnonymiser::Meaning RecordAnonymiser::meaning_of(std::string_view field) {
   if (is_among(kAddresses, field)) return Meaning::address;
   if (is_among(kTasks, field)) return Meaning::task;
   if (field == "pfn") return Meaning::frame;
+  if (field == "first_page") return Meaning::first_page;
   if (field == "dst_path") return Meaning::path;
   if (field == "filename") return Meaning::program;
   if (field == "name") return Meaning::cache;  // or the name of a module, which is kept like that of a cache
@@ -195,9 +197,13 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
                            : !is_a_number(field) || field.is_array)
       meaning = Meaning::blank;
     if (meaning == Meaning::callers && is_user_stack) meaning = Meaning::user_callers;
-    if (format.system == "kmemtrace" && field.name == "objects" && field.is_array && !field.is_dynamic)
+    if (format.system == "kmemtrace" && (field.name == "objects" || field.name == "more_objects") && field.is_array &&
+        !field.is_dynamic)
       meaning = Meaning::objects;
+    if (field.name == "objects") plan.objects = static_cast<std::size_t>(field.offset);
     if (field.name == "count" && meaning == Meaning::number) plan.count = field;
+    if (field.name == "page_bytes" && meaning == Meaning::number) plan.page_bytes = field;
+    if (meaning == Meaning::first_page) plan.first_page = field;
     if (is_user_stack && field.name == "tgid" && meaning == Meaning::number) plan.process = field;
     if (meaning == Meaning::blank)
       plan.blank.push_back(fmt::format("{}:{} {}", format.system, format.name, field.name));
@@ -292,12 +298,23 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
 void RecordAnonymiser::rewrite_objects(const Plan& plan, const Field& field, Bytes record) {
   if (!plan.count) return;
   const std::uint64_t count = load_sized(record.data() + plan.count->offset, plan.count->size, order_);
-  const std::uint64_t words = std::min<std::uint64_t>(count, field.place.size / long_bytes_);
-  for (std::uint64_t i = 0; i < words; ++i) {
-    const std::size_t at = field.place.offset + i * long_bytes_;
+  const std::size_t begin = static_cast<std::size_t>(field.place.offset);
+  const std::size_t end = begin + field.place.size / long_bytes_ * long_bytes_;
+  for (std::size_t at = begin; at < end && (at - plan.objects) / long_bytes_ < count; at += long_bytes_) {
     const std::uint64_t address = load_sized(record.data() + at, long_bytes_, order_);
-    store_sized(rewritten_.data() + at, long_bytes_, pseudonyms_->address(address), order_);
+    store_sized(rewritten_.data() + at, long_bytes_, object_for(plan, address, record), order_);
   }
+}
+
+// The address of a struct page states a frame, so this frame gets the same pseudonym as in other events.
+std::uint64_t RecordAnonymiser::object_for(const Plan& plan, std::uint64_t address, Bytes record) const {
+  if (!plan.first_page || !plan.page_bytes) return pseudonyms_->address(address);
+  const auto load_of = [&](const FormatField& field) {
+    return load_sized(record.data() + field.offset, field.size, order_);
+  };
+  const std::uint64_t first = load_of(*plan.first_page);
+  const std::uint64_t bytes = load_of(*plan.page_bytes);
+  return bytes == 0 || address < first ? 0 : pseudonyms_->frame((address - first) / bytes) * bytes;
 }
 
 std::string RecordAnonymiser::text_for(Meaning meaning, std::string_view text) const {
@@ -314,6 +331,7 @@ std::uint64_t RecordAnonymiser::number_for(Meaning meaning, std::uint64_t number
     case Meaning::code: return code_->moved(number);
     case Meaning::address: return pseudonyms_->address(number);
     case Meaning::frame: return pseudonyms_->frame(number);
+    case Meaning::first_page: return 0;
     default: return number;
   }
 }

@@ -51,6 +51,7 @@ class RecordAnonymiser : public RecordSink {
     address,
     objects,  // array of addresses; the field `count` has the number of used elements
     frame,
+    first_page,  // address of the struct page of frame 0, which becomes 0
     task,
     path,
     program,
@@ -66,6 +67,10 @@ class RecordAnonymiser : public RecordSink {
     std::size_t bytes = 0;               // size of all fields together, in bytes
     std::optional<FormatField> process;  // ID of the process that a user stack belongs to
     std::optional<FormatField> count;    // number of used elements of the array `objects`
+    std::size_t objects = 0;             // offset of this array, which `more_objects` continues
+    // If both are set, the array has addresses of struct page.
+    std::optional<FormatField> first_page;
+    std::optional<FormatField> page_bytes;
     std::vector<Field> fields;
   };
 
@@ -76,6 +81,7 @@ class RecordAnonymiser : public RecordSink {
   bool rewrite(const Plan& plan, std::uint64_t ticks, Bytes record);
   void rewrite_text(const Field& field, Bytes record);
   void rewrite_objects(const Plan& plan, const Field& field, Bytes record);
+  std::uint64_t object_for(const Plan& plan, std::uint64_t address, Bytes record) const;
   void rewrite_callers(const Plan& plan, const Field& field, std::uint64_t ticks, Bytes record);
   std::string text_for(Meaning meaning, std::string_view text) const;
   std::uint64_t number_for(Meaning meaning, std::uint64_t number) const;

@@ -66,9 +66,11 @@ struct PageFlags {
 struct StackFlags {
   static constexpr std::uint8_t kUser = 0x01;
 };
-// Bits of Event::page_flags in a bulk_free or cache_alloc event.
+// Bits of Event::page_flags in a bulk_free, cache_alloc or page_alloc event.
 struct BulkFlags {
   static constexpr std::uint8_t kSameRecord = 0x01;  // the event before this one is from the same record
+  // The record lists all pages of the caller's array, and the call allocated only those that were not live before.
+  static constexpr std::uint8_t kMayBeLive = 0x08;
 };
 // Bits of Event::page_flags in a kmalloc or cache_alloc event whose record has the field `accounted` (Linux 6.0).
 struct AccountFlags {
@@ -95,7 +97,7 @@ struct Event {
   std::uint8_t order;  // for pages: the block has 2^order pages; for page_alloc_extfrag: the requested order
   // Only in some page events; -1: unknown. For page_alloc_extfrag, the requested type.
   std::int8_t migrate_type;
-  CallSiteId call_site;  // set for slab allocations, and for percpu allocations since Linux 5.19
+  CallSiteId call_site;  // set for slab allocations, percpu allocations since Linux 5.19, and probed page allocations
   std::int32_t tid;      // task on the CPU; in hard and soft interrupts, the interrupted task
   CacheId cache;         // set if the event names the cache (kmem_cache_free since Linux 5.12)
   std::uint16_t cpu;

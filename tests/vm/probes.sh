@@ -30,6 +30,9 @@ cat >/tmp/forks <<'END'
 for _ in $(seq "$1"); do /bin/true; /bin/ls / | /bin/sort >/tmp/list; done
 # Large programs map memory often, and Linux 6.12 then allocates maple nodes in bulk.
 for _ in $(seq 10); do /bin/sort /tmp/names >/tmp/list; done
+# Many tasks at once need more kernel stacks than the kernel keeps for reuse.
+for _ in $(seq 60); do /bin/sleep 1 & done
+wait
 END
 
 ls -R /sys/kernel >/tmp/names

@@ -3,6 +3,8 @@
 """Records kernel paths without a tracepoint by probes, in a virtual machine. Few addresses may be allocated again
 without a recorded free.
   probes_test.py KERNEL"""
+import csv
+import io
 import json
 import os
 import sys
@@ -72,6 +74,26 @@ class Probes(unittest.TestCase):
         if KERNEL == '6.12':  # later kernels do not allocate maple nodes in bulk
             events = report(os.path.join(self.out, 'probes.kmt'))['events']
             self.assertGreater(events.get('alloc_bulk', 0), 0)
+
+    @unittest.skipIf(KERNEL == '6.1', 'a probe at a return cannot read the array')
+    def test_pages_of_kernel_stacks_are_recorded(self):
+        events = report(os.path.join(self.out, 'stacks.kmt'))['events']
+        if KERNEL == '6.12':  # Linux 7.2 allocates the pages of a stack one by one
+            self.assertGreater(events.get('alloc_pages_bulk', 0), 0)
+        export = run('export', '--to', 'csv', '-o', '-', os.path.join(self.out, 'stacks.kmt')).stdout
+        freed, again = set(), []
+        for event in csv.DictReader(io.StringIO(export)):
+            if event['event'] not in ('mm_page_alloc', 'mm_page_free', 'alloc_pages_bulk') or not event['address']:
+                continue
+            first = int(event['address'], 0)
+            frames = set(range(first, first + 2 ** int(event['order'])))
+            if event['event'] != 'mm_page_free':
+                freed -= frames
+                continue
+            if frames & freed and 'vfree' in event['stack']:
+                again.append(event)
+            freed |= frames
+        self.assertEqual([], again)
 
     def test_frees_name_their_call_site(self):
         groups = json.dumps(report(os.path.join(self.out, 'stacks.kmt'), '--by', 'free-site')['groups'])

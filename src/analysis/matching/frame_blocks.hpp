@@ -40,6 +40,12 @@ class FrameBlocks {
     }
   }
 
+  // True if one of the blocks contains this frame.
+  bool contains(std::uint64_t frame) const {
+    const auto start = starts_.floor(frame);
+    return start && frame - *start < blocks_.find(*start)->count;
+  }
+
   std::size_t size() const { return blocks_.size(); }
 
   // Visits the blocks in no particular order.

@@ -113,8 +113,12 @@ void Matching::match_pointer(const Event& event, Step& step, SlabMatcher& object
 }
 
 void Matching::match_pages(MatchedBatch& batch, std::uint32_t index) {
-  const Event& event = batch.events[index];
+  Event& event = batch.events[index];
   Step& step = batch.steps[index];
+  if (frames_.is_listed_again(event)) {
+    event.kind = EventKind::other;  // so that no later stage counts it as an allocation
+    return;
+  }
   const auto taken = [&](const LiveFrames& block, std::uint64_t pages) {
     batch.pages.push_back({index, block.origin, block.time_ns, pages, block.cpu, block.order, block.head});
   };

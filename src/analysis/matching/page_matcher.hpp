@@ -41,6 +41,12 @@ class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
 
+  // True if a record lists this page again, although the page was allocated before.
+  bool is_listed_again(const Event& event) const {
+    return event.kind == EventKind::page_alloc && (event.page_flags & BulkFlags::kMayBeLive) != 0 &&
+           blocks_.contains(event.address);
+  }
+
   // Ends all allocations that still have live frames. Calls `closed` for each of them, with the arguments of `released`
   // in release().
   template <typename Visit>

@@ -151,7 +151,7 @@ struct PagesAnalysis::State {
 void PagesAnalysis::State::add(const Event& event) {
   if (!filter.in_window(event.time_ns)) return;
   seen.add(event);
-  if (!is_page_event(event.kind)) return;
+  if (!is_page_event(event.kind) || frames.is_listed_again(event)) return;
   const bool selected = filter.selects(event);
   if (std::max(event.order, event.fallback_order) > kMostPageOrder) {
     if (selected) ++impossible_orders;

@@ -34,8 +34,13 @@ struct PathProbe {
 constexpr bool kAtReturn = true;
 constexpr bool kAtEntry = false;
 
-// docs/formats/kmt.md, "Events of probes", describes the fields. The array has the maximum length that a kprobe event
-// can fetch (MAX_ARRAY_LEN in kernel/trace/trace_probe.h). Probes at a return can fetch $arg1 since Linux 6.9.
+// Maximum length of an array that a kprobe event can fetch (MAX_ARRAY_LEN in kernel/trace/trace_probe.h).
+constexpr unsigned kMostElements = 64;
+// vmalloc requests at most this number of pages at once (vm_area_alloc_pages() in mm/vmalloc.c).
+constexpr unsigned kMostPages = 100;
+
+// docs/formats/kmt.md, "Events of probes", describes the fields. Arrays have kMostElements elements. Probes at a return
+// can fetch $arg1 since Linux 6.9.
 constexpr std::array kProbes = {
     PathProbe{kBulkAllocFunction, kAtReturn,
               "cache=$arg1:{3} gfp_flags=$arg2:x32 count=$arg3:{3} result=$retval:{4} objects=+0($arg4):{3}[64]"},
@@ -45,6 +50,7 @@ constexpr std::array kProbes = {
     PathProbe{kNolockAllocFunction, kAtReturn, "bytes_req=$arg1:{3} ptr=$retval:{3}"},
     PathProbe{kOldNolockAllocFunction, kAtReturn, "bytes_req=$arg1:{3} ptr=$retval:{3}"},
     PathProbe{kNolockFreeFunction, kAtEntry, "ptr=%{0}:{3}"},
+    PathProbe{kBulkPagesFunction, kAtReturn, "gfp_flags=$arg1:x32 count=$retval:{3}"},
 };
 
 // Returns the place of the return address at the entry of a function, as an argument of a probe. Empty if unknown.
@@ -74,8 +80,14 @@ std::string_view result_of_bulk_allocation(std::string_view release) {
   return !version || *version >= KernelVersion{7, 2} ? "u8" : "u32";
 }
 
+// Returns which argument of alloc_pages_bulk() is the array of pages. Until Linux 6.13, there is also a list.
+unsigned argument_of_pages(std::string_view release) {
+  const auto version = version_of(release);
+  return !version || *version >= KernelVersion{6, 14} ? 5 : 6;
+}
+
 std::string definition_of(const std::string& group, const PathProbe& probe, std::string_view machine,
-                          const std::optional<CacheLayout>& cache, std::string_view release) {
+                          const std::optional<ProbedTypes>& types, std::string_view release) {
   const ProbeMachine registers = *probe_machine(machine);
   const std::string word = fmt::format("x{}", registers.word_bits);
   std::string line =
@@ -84,40 +96,57 @@ std::string definition_of(const std::string& group, const PathProbe& probe, std:
   if (!probe.at_return) line += fmt::format(" call_site={}:{}", return_address(machine), word);
   line += ' ' + fmt::format(fmt::runtime(probe.fields), registers.arguments[0], registers.arguments[1],
                             registers.arguments[2], word, result_of_bulk_allocation(release));
-  if (!cache) return line;
+  if (!types) return line;
   if (probe.function == kBulkFreeFunction)
-    line += fmt::format(" name=+0(+{}(%{})):string", cache->name, registers.arguments[0]);
+    line += fmt::format(" name=+0(+{}(%{})):string", types->cache_name, registers.arguments[0]);
   if (probe.function == kBulkAllocFunction)
     line += fmt::format(" bytes_req=+{}($arg1):u32 bytes_alloc=+{}($arg1):u32 name=+0(+{}($arg1)):string",
-                        cache->object_size, cache->size, cache->name);
+                        types->cache_object_size, types->cache_size, types->cache_name);
+  if (probe.function == kBulkPagesFunction)
+    line += fmt::format(
+        " first_page=@vmemmap_base:{0} page_bytes=\\{1}:u16 objects=+0($arg{2}):{0}[{3}]"
+        " more_objects=+{4}($arg{2}):{0}[{5}]",
+        word, types->page_bytes, argument_of_pages(release), kMostElements, kMostElements * registers.word_bits / 8,
+        kMostPages - kMostElements);
   return line;
+}
+
+// Returns why a probe of this function would record nothing of use. Empty if a probe can be created.
+std::string_view reason_against(std::string_view function, const KernelDescription& kernel, bool has_types) {
+  if (function != kBulkAllocFunction && function != kBulkPagesFunction) return {};
+  if (!has_types) return "the kernel has no BTF, so the sizes of its structures are unknown";
+  if (function == kBulkPagesFunction && kernel.machine != "x86_64")
+    return "kmemtrace knows the frame of a struct page only on x86-64";
+  return {};
 }
 
 }  // namespace
 
 PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instance,
-                       const std::function<std::optional<CacheLayout>()>& cache_layout, KernelDescription& kernel)
+                       const std::function<std::optional<ProbedTypes>()>& probed_types, bool records_pages,
+                       KernelDescription& kernel)
     : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
   const std::string reason = reason_against_probes(tracefs + "/kprobe_events", kernel.machine);
   if (!reason.empty()) {
     note_all_unprobed(kernel, reason);
     return;
   }
-  const std::optional<CacheLayout> cache = cache_layout();
+  const std::optional<ProbedTypes> types = probed_types();
   bool sees_nolock_objects = false;
   for (const PathProbe& probe : kProbes) {
     if (!has_function(kernel, probe.function)) continue;
+    if (probe.function == kBulkPagesFunction && !records_pages) continue;
     // A free without its allocation would look like a double free.
     if (probe.function == kNolockFreeFunction && !sees_nolock_objects) {
       note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");
       continue;
     }
-    if (probe.function == kBulkAllocFunction && !cache) {
-      note_unprobed(kernel, {&probe.function, 1}, "the kernel has no BTF, so the sizes of objects are unknown");
+    if (const std::string_view against = reason_against(probe.function, kernel, types.has_value()); !against.empty()) {
+      note_unprobed(kernel, {&probe.function, 1}, std::string(against));
       continue;
     }
     try {
-      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, cache, kernel.release));
+      add_probe_event(tracefs, definition_of(group_, probe, kernel.machine, types, kernel.release));
     } catch (const Error&) {
       note_unprobed(kernel, {&probe.function, 1},
                     fmt::format("the kernel allows no kprobe: {}", last_refusal(tracefs)));

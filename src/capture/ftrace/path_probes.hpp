@@ -19,10 +19,12 @@ namespace kmt {
 class PathProbes {
  public:
   // Creates the probes, which are removed with the instance. Adds the events' formats to the description, and a note of
-  // functions without a probe. Without kprobe events, there are no probes. If `cache_layout` returns the layout of
-  // struct kmem_cache, the events include the name of the cache. Allocations also need the sizes in this struct.
+  // functions without a probe. Without kprobe events, there are no probes. If `probed_types` returns the kernel's
+  // types, the events include the name of the cache. Probes of bulk allocations need these types. `records_pages`
+  // states whether the trace has the other events of page allocations and frees.
   PathProbes(const std::string& tracefs, const TracefsInstance& instance,
-             const std::function<std::optional<CacheLayout>()>& cache_layout, KernelDescription& kernel);
+             const std::function<std::optional<ProbedTypes>()>& probed_types, bool records_pages,
+             KernelDescription& kernel);
 
   void enable() const;  // starts recording
   // Returns how many calls of each function the kernel missed since the probes were created, in all tasks, in the

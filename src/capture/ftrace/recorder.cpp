@@ -103,11 +103,15 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   if (selects_tasks(request_))
     processes_.emplace(*instance_, pids, request_.cgroup, watcher_.pid(), wants_calls && !by_probes);
   KernelDescription& kernel = outcome.recording.kernel;
+  const auto records = [&](const char* name) {
+    return std::ranges::find(request_.events, EventName{"kmem", name}) != request_.events.end();
+  };
   kernel = describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
   kernel.clock_scale = scale_of_clock(request_.clock);
   if (wants_calls) set_up_calls(outcome);
   if (request_.path_probes == PathProbing::on && !probes_)
-    path_probes_.emplace(tracefs_, *instance_, request_.cache_layout, kernel);
+    path_probes_.emplace(tracefs_, *instance_, request_.probed_types,
+                         records("mm_page_alloc") && records("mm_page_free"), kernel);
   if (request_.path_probes == PathProbing::off) note_all_unprobed(kernel, kProbesAreOff);
 }
 

@@ -27,11 +27,13 @@ enum class PathProbing : std::uint8_t {
   on,
 };
 
-// Offsets in bytes in struct kmem_cache.
-struct CacheLayout {
-  std::uint64_t name = 0;
-  std::uint64_t object_size = 0;  // size without padding
-  std::uint64_t size = 0;         // size with padding
+// The kernel's types that path probes need.
+struct ProbedTypes {
+  // Offsets in bytes in struct kmem_cache.
+  std::uint64_t cache_name = 0;
+  std::uint64_t cache_object_size = 0;  // size without padding
+  std::uint64_t cache_size = 0;         // size with padding
+  std::uint64_t page_bytes = 0;         // size of struct page
 };
 
 struct RecordRequest {
@@ -45,9 +47,9 @@ struct RecordRequest {
   bool stacks = false;               // record the kernel stack of every event
   bool user_stacks = false;          // record the user stack of every event of a task
   PathProbing path_probes = PathProbing::not_applicable;
-  // Returns the layout of struct kmem_cache, if it is known. Only called if path probes are used, because it reads the
-  // kernel's types.
-  std::function<std::optional<CacheLayout>()> cache_layout;
+  // Returns the kernel's types, if they are known. Only called if path probes are used, because it reads all types of
+  // the kernel.
+  std::function<std::optional<ProbedTypes>()> probed_types;
   RecordedCalls calls;  // functions whose calls are recorded; if there are none, no calls are recorded
   std::optional<std::uint64_t> duration_ns;
   std::optional<std::uint64_t> buffer_bytes;  // bytes for each CPU; empty: chosen from the measured rate

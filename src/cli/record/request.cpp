@@ -91,15 +91,17 @@ PathProbing path_probing_of(const RecordOptions& options, const std::vector<Even
   return options.no_probes ? PathProbing::off : PathProbing::on;
 }
 
-// Returns the layout of struct kmem_cache. Empty if the kernel has no BTF.
-std::optional<CacheLayout> cache_layout() {
+// Returns the types that probes need. Empty if the kernel has no BTF.
+std::optional<ProbedTypes> probed_types() {
   try {
     const KernelTypes types;
     const auto offset = [&types](const char* member) { return types.offset_of_member("kmem_cache", member); };
     const auto name = offset("name");
     const auto object_size = offset("object_size");
     const auto size = offset("size");
-    return name && object_size && size ? std::optional(CacheLayout{*name, *object_size, *size}) : std::nullopt;
+    const auto page_bytes = types.bytes_of_structure("page");
+    if (!name || !object_size || !size || !page_bytes) return {};
+    return ProbedTypes{*name, *object_size, *size, *page_bytes};
   } catch (const Error&) {
     return {};
   }
@@ -194,7 +196,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
     request.events.push_back(end);
   request.path_probes = path_probing_of(options, request.events);
-  request.cache_layout = cache_layout;
+  request.probed_types = probed_types;
   if (options.only_command && options.command.empty())
     throw Error("-F needs a command: kmemtrace record -F -- COMMAND");
   if (options.only_command && !request.pids.empty())

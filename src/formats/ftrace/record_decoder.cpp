@@ -180,6 +180,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::page_alloc_zone_locked:
     case EventKind::page_pcpu_drain:
     case EventKind::page_alloc_extfrag:
+      if (plan->most_objects != 0) {
+        decode_listed_pages(*plan, record, batch);
+        break;
+      }
       decode_page(*plan, record, event);
       if (plan->old_free != OldPageFree::no) mark_repeated_free(plan->old_free, event);
       break;
@@ -233,6 +237,33 @@ void RecordDecoder::decode_objects(const Plan& plan, Bytes record, EventBatch& b
     event.address = load_sized(record.data() + plan.objects + i * plan.count.size, plan.count.size, order_);
     if (i > 0) event.page_flags |= BulkFlags::kSameRecord;
   }
+}
+
+// Replaces the last event of the batch, a bulk allocation of pages, by one event for each page. The record has the
+// addresses of the pages' struct page. They become frame numbers, as in the other events of pages.
+void RecordDecoder::decode_listed_pages(const Plan& plan, Bytes record, EventBatch& batch) {
+  batch.back().call_site = call_sites_.id_of(load_field(record, plan.call_site));
+  batch.back().gfp_flags = static_cast<std::uint32_t>(load_field(record, plan.gfp_flags));
+  batch.back().migrate_type = -1;
+  batch.back().page_flags = BulkFlags::kMayBeLive;
+  const std::size_t first = batch.size() - 1;
+  decode_objects(plan, record, batch);
+  if (batch[first].kind == EventKind::other) return;
+  const std::uint64_t first_page = load_field(record, plan.first_page);
+  const std::uint64_t page_bytes = load_field(record, plan.page_bytes);
+  std::uint64_t unknown = 0;
+  for (std::size_t i = first; i < batch.size(); ++i) {
+    Event& event = batch[i];
+    const std::uint64_t offset = event.address - first_page;
+    if (page_bytes != 0 && event.address >= first_page && offset % page_bytes == 0 && event.address != 0) {
+      event.address = offset / page_bytes;
+    } else {
+      event.kind = EventKind::other;
+      ++unknown;
+    }
+  }
+  if (unknown > 0)
+    info_.findings.add({Imperfection::unrecorded_objects, "", batch[first].cpu, {}, batch[first].time_ns}, unknown);
 }
 
 void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) const {

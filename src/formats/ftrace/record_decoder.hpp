@@ -91,6 +91,7 @@ class RecordDecoder {
   void mark_repeated_free(OldPageFree type, Event& event);
   CacheId cache_of(const Plan& plan, Bytes record);
   void decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch);
+  void decode_listed_pages(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_objects(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;

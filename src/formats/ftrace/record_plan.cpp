@@ -52,10 +52,11 @@ constexpr std::pair<std::string_view, EventKind> kCallEvents[] = {
 
 // Events that kmemtrace creates: docs/formats/kmt.md, "Types of calls" and "Events of probes".
 constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
-    {"call_entry", EventKind::call_entry}, {"call_exit", EventKind::call_exit},
-    {"free_bulk", EventKind::bulk_free},   {"free_rcu", EventKind::rcu_free},
-    {"free_nolock", EventKind::bulk_free}, {"free_rcu_nolock", EventKind::rcu_free},
-    {"alloc_nolock", EventKind::kmalloc},  {"alloc_bulk", EventKind::cache_alloc},
+    {"call_entry", EventKind::call_entry},       {"call_exit", EventKind::call_exit},
+    {"free_bulk", EventKind::bulk_free},         {"free_rcu", EventKind::rcu_free},
+    {"free_nolock", EventKind::bulk_free},       {"free_rcu_nolock", EventKind::rcu_free},
+    {"alloc_nolock", EventKind::kmalloc},        {"alloc_bulk", EventKind::cache_alloc},
+    {"alloc_pages_bulk", EventKind::page_alloc},
 };
 
 // Prefixes of the names of probe events, which end with a number that stands for the set of values that the probe
@@ -106,9 +107,14 @@ void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan
   if (objects == nullptr || plan.count.size == 0 || objects->is_dynamic || objects->offset > 0x7FFF ||
       objects->size % plan.count.size != 0)
     return;
+  std::uint32_t bytes = objects->size;
+  // A kprobe event cannot fetch a longer array than `objects`, so a second field may contain the following elements.
+  if (const FormatField* const more = format.field("more_objects");
+      more != nullptr && !more->is_dynamic && more->offset == objects->offset + static_cast<int>(objects->size))
+    bytes += more->size;
   plan.objects = static_cast<std::uint32_t>(objects->offset);
-  plan.most_objects = static_cast<std::uint32_t>(objects->size / plan.count.size);
-  plan.least_bytes = std::max(plan.least_bytes, plan.objects + static_cast<std::uint32_t>(objects->size));
+  plan.most_objects = bytes / plan.count.size;
+  plan.least_bytes = std::max(plan.least_bytes, plan.objects + bytes);
 }
 
 void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
@@ -129,7 +135,7 @@ void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordP
     plan.cache_name = find({"name"}, true);
 }
 
-void plan_page_event(const FieldFinder& find, RecordPlan& plan) {
+void plan_page_event(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
   plan.address = find({"pfn", "page"});
   plan.order = find({"order", "alloc_order"});
   plan.gfp_flags = find({"gfp_flags"});
@@ -138,6 +144,11 @@ void plan_page_event(const FieldFinder& find, RecordPlan& plan) {
   plan.fallback_order = find({"fallback_order"});
   plan.fallback_migrate_type = find({"fallback_migratetype"});
   plan.change_ownership = find({"change_ownership"});
+  if (format.system != "kmemtrace") return;
+  plan.call_site = find({"__probe_ret_ip"});
+  plan.first_page = find({"first_page"});
+  plan.page_bytes = find({"page_bytes"});
+  plan_objects(format, find, plan);
 }
 
 void plan_percpu_alloc(const FieldFinder& find, RecordPlan& plan) {
@@ -235,14 +246,14 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
     case EventKind::bulk_free:
     case EventKind::rcu_free: plan_slab_event(format, find, plan); break;
     case EventKind::page_alloc:
-      if (format.field("pfn") == nullptr) page_identity = PageIdentity::struct_page;
+      if (format.system == "kmem" && format.field("pfn") == nullptr) page_identity = PageIdentity::struct_page;
       [[fallthrough]];
     case EventKind::page_free:
     case EventKind::page_free_batched:
     case EventKind::page_alloc_zone_locked:
     case EventKind::page_pcpu_drain:
     case EventKind::page_alloc_extfrag:
-      plan_page_event(find, plan);
+      plan_page_event(format, find, plan);
       if (format.name == "mm_page_free_direct") plan.old_free = OldPageFree::direct;
       if (format.name == "mm_pagevec_free") plan.old_free = OldPageFree::batched;
       break;

@@ -60,6 +60,8 @@ struct RecordPlan {
   RecordField result;                      // 0 if a bulk allocation failed
   std::uint32_t objects = 0;               // offset in bytes of the array with the addresses of the objects
   std::uint32_t most_objects = 0;          // number of elements of that array; 0: the event has no array
+  RecordField first_page;                  // address of the struct page of frame 0; for records that list pages
+  RecordField page_bytes;                  // size of a struct page
   OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
 };

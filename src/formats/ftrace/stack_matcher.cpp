@@ -29,7 +29,8 @@ bool is_user_stack(const Event& event) {
 
 // true if the event gets its stack together with the preceding event
 bool shares_stack(const Event& event) {
-  return (event.kind == EventKind::bulk_free || event.kind == EventKind::cache_alloc) &&
+  return (event.kind == EventKind::bulk_free || event.kind == EventKind::cache_alloc ||
+          event.kind == EventKind::page_alloc) &&
          (event.page_flags & BulkFlags::kSameRecord) != 0;
 }
 

@@ -18,7 +18,7 @@ constexpr std::array kProbes = {
     FunctionProbe{kBulkAllocFunction, "alloc_bulk"},     FunctionProbe{kBulkFreeFunction, "free_bulk"},
     FunctionProbe{kRcuFreeFunction, "free_rcu"},         FunctionProbe{kRcuNolockFreeFunction, "free_rcu_nolock"},
     FunctionProbe{kNolockAllocFunction, "alloc_nolock"}, FunctionProbe{kOldNolockAllocFunction, "alloc_nolock"},
-    FunctionProbe{kNolockFreeFunction, "free_nolock"},
+    FunctionProbe{kNolockFreeFunction, "free_nolock"},   FunctionProbe{kBulkPagesFunction, "alloc_pages_bulk"},
 };
 
 constexpr const char* kReceive =
@@ -27,7 +27,7 @@ constexpr const char* kReceive =
 constexpr bool kOfPages = true;
 
 // The table of paths. Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3. For pages:
-// mm/page_alloc.c and mm/compaction.c, Linux 6.1 to 7.3. docs/untraced-paths.md states why no probe records pages.
+// mm/page_alloc.c and mm/compaction.c, Linux 6.1 to 7.3.
 constexpr std::array kPaths = {
     UntracedPath{"skbuff_head_cache", "*alloc_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
     UntracedPath{"skbuff_head_cache", "*build_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
@@ -96,7 +96,7 @@ constexpr std::array kPaths = {
                  kAllocates,
                  "alloc_pages_bulk() takes pages from a CPU's list, for vmalloc (kernel stacks, modules), network "
                  "drivers, NFS, btrfs and XFS",
-                 "",
+                 kBulkPagesFunction,
                  kOfPages},
     UntracedPath{"",
                  "",

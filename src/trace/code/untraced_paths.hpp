@@ -16,6 +16,8 @@ namespace kmt {
 // Functions on these paths where kmemtrace's probes record frees and allocations.
 // Before Linux 6.10, the name of this function has no suffix, and a probe at its return cannot read the array.
 constexpr std::string_view kBulkAllocFunction = "kmem_cache_alloc_bulk_noprof";
+// Allocates pages. Before Linux 6.10, its name is __alloc_pages_bulk.
+constexpr std::string_view kBulkPagesFunction = "alloc_pages_bulk_noprof";
 // Probing this function also covers kfree_bulk(), which is inline.
 constexpr std::string_view kBulkFreeFunction = "kmem_cache_free_bulk";
 constexpr std::string_view kRcuFreeFunction = "kvfree_call_rcu";

@@ -251,5 +251,44 @@ TEST(RecordAnonymiser, ABulkFreeKeepsOnlyItsObjects) {
   EXPECT_EQ(to.word(32), 0u);
 }
 
+TEST(Records, PagesOfABulkAllocationHaveTheFramesOfOtherEvents) {
+  TraceDescription description;
+  description.kernel.byte_order = kHostOrder;
+  description.kernel.long_bytes = 8;
+  description.kernel.formats = {{"kmemtrace",
+                                 "name: alloc_pages_bulk\nID: 700\nformat:\n"
+                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                                 "\tfield:u16 page_bytes;\toffset:4;\tsize:2;\tsigned:0;\n"
+                                 "\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:u64 first_page;\toffset:16;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:u64 objects[1];\toffset:24;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:u64 more_objects[2];\toffset:32;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n"},
+                                {"kmem",
+                                 "name: mm_page_free\nID: 701\nformat:\n"
+                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                                 "\tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"}};
+  LastRecord to;
+  RecordAnonymiser anonymiser(kKey, to);
+  anonymiser.describe(description);
+  const auto pass = [&](std::uint16_t id, std::initializer_list<std::pair<int, std::uint64_t>> words) {
+    std::vector<std::uint8_t> record(48);
+    store<std::uint16_t>(record.data(), id, kHostOrder);
+    store<std::uint16_t>(record.data() + 4, 64, kHostOrder);
+    for (const auto& [at, word] : words) store<std::uint64_t>(record.data() + at, word, kHostOrder);
+    anonymiser.record(1, record);
+  };
+  const std::uint64_t base = 0xffffea0000000000;
+  pass(701, {{8, 0x1234}});
+  const std::uint64_t frame = to.word(8);
+  pass(701, {{8, 0x4321}});
+  const std::uint64_t other_frame = to.word(8);
+  EXPECT_NE(frame, 0x1234u);
+  pass(700, {{8, 2}, {16, base}, {24, base + 0x1234 * 64}, {32, base + 0x4321 * 64}, {40, 0x70617373776f7264}});
+  EXPECT_EQ(to.word(16), 0u);
+  EXPECT_EQ(to.word(24), frame * 64);
+  EXPECT_EQ(to.word(32), other_frame * 64);
+  EXPECT_EQ(to.word(40), 0u) << "memory after the kernel's array";
+}
+
 }  // namespace
 }  // namespace kmt

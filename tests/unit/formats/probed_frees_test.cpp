@@ -18,7 +18,7 @@ namespace {
 
 using test::Machine;
 
-constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703, kBulkAlloc = 704;
+constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703, kBulkAlloc = 704, kPages = 705;
 constexpr unsigned kArrayLength = 4;
 
 class ProbedFrees : public testing::TestWithParam<Machine> {
@@ -33,7 +33,10 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
         description("alloc_nolock", kAlloc, {"__probe_ret_ip", "bytes_req", "ptr"}),
         description("alloc_bulk", kBulkAlloc,
                     {"__probe_ret_ip", "cache", "gfp_flags", "count", "result",
-                     fmt::format("objects[{}]", kArrayLength), "bytes_req", "bytes_alloc"})};
+                     fmt::format("objects[{}]", kArrayLength), "bytes_req", "bytes_alloc"}),
+        description("alloc_pages_bulk", kPages,
+                    {"__probe_ret_ip", "gfp_flags", "count", "first_page", "page_bytes",
+                     fmt::format("objects[{}]", kArrayLength), fmt::format("more_objects[{}]", kArrayLength)})};
     decoder.emplace(parse_event_formats(formats, info.findings), machine.order, info);
     EXPECT_TRUE(info.findings.kept().empty());
   }
@@ -53,7 +56,7 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
           fmt::format("\tfield:u{} {};\toffset:{};\tsize:{};\tsigned:0;\n", 8 * machine.long_bytes, field, at, bytes);
       at += bytes;
     }
-    if (std::string(name).ends_with("_bulk"))
+    if (id == kBulk || id == kBulkAlloc)
       text += fmt::format("\tfield:__data_loc char[] name;\toffset:{};\tsize:4;\tsigned:1;\n", at);
     return {"kmemtrace", text + "\nprint fmt: \"\"\n"};
   }
@@ -144,6 +147,28 @@ TEST_P(ProbedFrees, EachObjectOfABulkAllocationIsAnEvent) {
   EXPECT_EQ(addresses_of(allocation(16, 1)).size(), kArrayLength) << "since Linux 7.2, the result is true or false";
   EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 12u);
   EXPECT_EQ(addresses_of(allocation(3, 0)), Addresses{}) << "the allocation failed";
+}
+
+TEST_P(ProbedFrees, EachPageOfABulkAllocationIsAnEvent) {
+  const std::uint64_t base = machine.long_bytes == 8 ? 0xffffea0000000000 : 0xc0000000;
+  const auto page = [&](std::uint64_t frame) { return base + frame * 64; };
+  EXPECT_EQ(
+      addresses_of(record(kPages, {0x60, 0xCC0, 5, base, 64, page(7), page(9), page(8), page(20), page(21), 1, 2, 3})),
+      (Addresses{7, 9, 8, 20, 21}))
+      << "the second array continues the first one";
+  for (const Event& event : events) {
+    EXPECT_EQ(event.kind, EventKind::page_alloc);
+    EXPECT_EQ(event.order, 0u);
+    EXPECT_EQ(event.gfp_flags, 0xCC0u);
+    EXPECT_EQ(event.migrate_type, -1);
+    EXPECT_NE(event.page_flags & BulkFlags::kMayBeLive, 0);
+    EXPECT_EQ(info.tables.call_sites[event.call_site.value], 0x60u);
+  }
+  EXPECT_EQ(info.recording.page_identity, PageIdentity::frame);
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 0u);
+  // Linux 6.12 may return a list instead of an array, and the kernel cannot fetch the array's elements.
+  EXPECT_EQ(addresses_of(record(kPages, {0x60, 0xCC0, 3, base, 64, 0, 0, 0, 0, 0, 0, 0, 0})), Addresses{});
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);
 }
 
 TEST_P(ProbedFrees, ARecordThatIsTooShortIsReported) {

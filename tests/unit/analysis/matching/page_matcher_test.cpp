@@ -47,6 +47,10 @@ TEST(PageMatcher, AgreesWithAMapOfFrames) {
     // Some blocks are not aligned, because a damaged trace may contain any frame number.
     const std::uint64_t first = random() % 4 == 0 ? random() % 5000 : (random() % 5000) >> order << order;
     std::map<unsigned, std::uint64_t> got;
+    Event listed = pages(first, 0);
+    listed.page_flags = BulkFlags::kMayBeLive;
+    ASSERT_EQ(matcher.is_listed_again(listed), expected.order_of.contains(first)) << i;
+    ASSERT_FALSE(matcher.is_listed_again(pages(first, 0)));
     const auto collect = [&got](const LiveFrames& block, std::uint64_t pages) { got[block.order] += pages; };
     if (random() % 2 == 0) {
       matcher.allocate(pages(first, order), 1, collect);

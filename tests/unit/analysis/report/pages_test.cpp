@@ -2,10 +2,14 @@
 // Tests the rules of `pages` and its output with hand-made events. tests/oracle uses real traces.
 #include "analysis/report/pages.hpp"
 
+#include <initializer_list>
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/report/check.hpp"
+#include "analysis/report/report.hpp"
 #include "base/text.hpp"
 #include "support/documented_keys.hpp"
 #include "trace/kernel_release.hpp"
@@ -26,6 +30,8 @@ class Pages : public testing::Test {
     info.machine.page_size = 4096;
     info.machine.kernel = "6.1.0";
     info.machine.arch = "x86_64";
+    info.tables.event_types = {{"kmem", "some_event", EventKind::other}};
+    info.tables.call_sites = {0};
     info.tasks.comms = {{7, "worker"}, {8, "other"}};
   }
 
@@ -66,6 +72,36 @@ class Pages : public testing::Test {
   NoNames no_names;
   EventBatch events;
 };
+
+// alloc_pages_bulk() fills the empty elements of an array. Its record lists the other elements too.
+TEST_F(Pages, AListedPageThatIsLiveIsNoAllocation) {
+  add(EventKind::page_alloc, 64, 1);
+  for (const std::uint64_t frame : {65, 70}) add(EventKind::page_alloc, frame).page_flags = BulkFlags::kMayBeLive;
+  add(EventKind::page_free, 70);
+  add(EventKind::page_alloc, 70).page_flags = BulkFlags::kMayBeLive;
+  const PageTaskRow row = task(result(), "worker-7");
+  EXPECT_EQ(row.allocated.events, 3u);
+  EXPECT_EQ(row.allocated.pages, 4u);
+  ReportAnalysis analysis(info, no_names, {{}, {GroupKey::call_site}, {}});
+  analysis.add(events);
+  const ReportResult report = analysis.finish();
+  EXPECT_EQ(report.pages.allocations, 3u);
+  EXPECT_EQ(report.pages.live_bytes, 3 * 4096u);
+}
+
+TEST_F(Pages, ThePagesOfTheRecorderAreNotFreedTwice) {
+  for (const std::int32_t tid : {7, 8, 8, 7}) add(EventKind::page_free, 64, 2, tid);
+  for (const char* const recorder : {"", "8"}) {
+    info.recording.notes["recorder_tasks"] = recorder;
+    CheckAnalysis check(info);
+    check.add(events);
+    EXPECT_EQ(check.finish().findings.count_of(Imperfection::pages_freed_twice), *recorder == 0 ? 3u : 1u);
+    ReportAnalysis analysis(info, no_names, {{}, {GroupKey::call_site}, {}});
+    analysis.add(events);
+    for (const auto& [kind, count] : analysis.finish().anomalies)
+      if (kind == "pages_freed_twice") EXPECT_EQ(count, *recorder == 0 ? 3u : 1u);
+  }
+}
 
 TEST_F(Pages, EventsAndPagesAreCounted) {
   add(EventKind::page_alloc, 64, 3);
