@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned kFrequencyBit = 10;
 constexpr unsigned kEnableOnExecBit = 12;
 constexpr unsigned kIdsInAllBit = 18;
+constexpr unsigned kDeferCallchainBit = 38;
 constexpr unsigned kUseClockBit = 25;
 constexpr std::size_t kBranchTypeOffset = 72;     // present in attributes of at least 80 bytes
 constexpr std::size_t kUserRegistersOffset = 80;  // present in attributes of at least 96 bytes
@@ -38,6 +39,7 @@ Attribute parse_attribute(Bytes bytes, ByteOrder order, std::uint64_t offset) {
   attribute.is_frequency = flag(kFrequencyBit);
   attribute.enable_on_exec = flag(kEnableOnExecBit);
   attribute.ids_in_all = flag(kIdsInAllBit);
+  attribute.defers_stacks = flag(kDeferCallchainBit);
   const auto number_at = [&](std::size_t at) {
     return bytes.size() >= at + 8 ? load<std::uint64_t>(bytes.data() + at, order) : 0;
   };

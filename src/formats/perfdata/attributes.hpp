@@ -24,6 +24,7 @@ struct Attribute {
   // True if only the command that perf runs is recorded, from its start on.
   bool enable_on_exec = false;
   bool ids_in_all = false;            // sample_id_all: true if all records have a time and an event ID
+  bool defers_stacks = false;         // defer_callchain: user stacks are in records of their own
   std::optional<std::int32_t> clock;  // a clockid_t; empty means perf's own clock
   std::string name;                   // for example "kmem:kmalloc"; may be empty
 };

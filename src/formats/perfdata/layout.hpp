@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Constants of the perf.data format. Sources: include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h and
-// tools/perf/Documentation/perf.data-file-format.txt of Linux 6.18.
+// Constants of the perf.data format. Sources: include/uapi/linux/perf_event.h of Linux 7.3,
+// tools/lib/perf/include/perf/event.h and tools/perf/Documentation/perf.data-file-format.txt of Linux 6.18.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ enum RecordType : std::uint32_t {
   kSample = 9,
   kMmap2 = 10,
   kLostSamples = 13,
-  kLastKernelType = 22,
+  kCallchainDeferred = 22,  // since Linux 6.19
+  kLastKernelType = kCallchainDeferred,
   kUserTypes = 64,
   kHeaderAttr = 64,
   kHeaderTracingData = 66,
@@ -92,6 +93,8 @@ constexpr std::uint16_t kBuildIdSized = 1u << 15;  // PERF_RECORD_MISC_BUILD_ID_
 constexpr std::uint64_t kFirstMark = ~std::uint64_t{4095} + 1;  // PERF_CONTEXT_MAX
 constexpr std::uint64_t kKernelMark = ~std::uint64_t{128} + 1;  // PERF_CONTEXT_KERNEL
 constexpr std::uint64_t kUserMark = ~std::uint64_t{512} + 1;    // PERF_CONTEXT_USER
+// PERF_CONTEXT_USER_DEFERRED: the next entry is the cookie of the kCallchainDeferred record with the user addresses.
+constexpr std::uint64_t kDeferredMark = ~std::uint64_t{640} + 1;
 
 // Numbers of features, which are sections after the data, or kHeaderFeature records.
 enum Feature : unsigned {

@@ -32,7 +32,10 @@ struct HeldEvent {
 class PerfDataSource : public Source {
  public:
   PerfDataSource(const TraceFile& file, const OpenOptions& options)
-      : file_(file), bytes_(file_.mapping.get(), file_.bytes), contents_(parse_file(file.bytes, info_.findings)) {
+      : file_(file),
+        bytes_(file_.mapping.get(), file_.bytes),
+        contents_(parse_file(file.bytes, info_.findings)),
+        deferred_(file.bytes, contents_) {
     if (options.buffer && !options.buffer->empty()) throw no_such_buffer(*options.buffer, {""});
     info_.path = file.path;
     describe(contents_, info_);
@@ -59,6 +62,7 @@ class PerfDataSource : public Source {
   ReadOnce bytes_;
   TraceInfo info_;
   FileContents contents_;
+  DeferredStacks deferred_;
   std::unique_ptr<RecordDecoder> decoder_;
   std::unique_ptr<StackIds> stack_ids_;
   std::unique_ptr<OrderedRecords<HeldEvent>> records_;
@@ -140,7 +144,9 @@ void PerfDataSource::take_stacks(const Sample& sample, const Attribute& attribut
     held.event.stack = stack_ids_->id_of(stack_);
   }
   if (interrupt_level(held.event) > 0) return;
-  user_stack(sample, contents_.order(), stack_);
+  if (!user_stack(sample, deferred_, contents_.order(), stack_))
+    info_.findings.add({Imperfection::missing_section, "user stacks that the kernel recorded later", *sample.cpu,
+                        records_->parser().offset(), sample.time_ns});
   held.user = users.keep(sample.process, stack_);
   if (sample.user_ip != 0 && (attribute.sample_type & SampleBits::kUserMemory) != 0)
     info_.findings.add({Imperfection::not_unwound, {}, *sample.cpu, records_->parser().offset(), sample.time_ns});

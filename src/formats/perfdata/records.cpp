@@ -88,6 +88,7 @@ class Converter {
       : sink_(sink),
         findings_(findings),
         contents_(parse_file(file.bytes, read_again_.findings)),
+        deferred_(file.bytes, contents_),
         records_(file.bytes, contents_, read_again_) {
     describe(file);
   }
@@ -108,6 +109,7 @@ class Converter {
   // information.
   TraceInfo read_again_;
   FileContents contents_;
+  DeferredStacks deferred_;
   OrderedRecords<Held> records_;
   std::optional<RecordsByCpu> by_cpu_;
   unsigned long_bytes_ = 8;
@@ -195,7 +197,7 @@ void Converter::take_sample() {
   item.cpu = static_cast<std::uint16_t>(*sample.cpu);
   item.record.assign(sample.raw->begin(), sample.raw->end());
   kernel_stack(sample.chain, contents_.order(), item.stack);
-  user_stack(sample, contents_.order(), item.user_stack);
+  user_stack(sample, deferred_, contents_.order(), item.user_stack);
   item.process = sample.process;
   records_.hold(item.time_ns, item.cpu);
 }

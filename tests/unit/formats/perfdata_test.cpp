@@ -198,6 +198,14 @@ TEST(PerfData, KernelChainsAreStoredOnce) {
   EXPECT_TRUE(read.info().tables.stacks[read.events[4].stack].empty());
 }
 
+// Returns the user stack of an event, as offsets in the code's objects.
+std::vector<std::uint64_t> user_stack_of(const Read& read, std::size_t event) {
+  std::vector<std::uint64_t> places;
+  for (const std::uint64_t frame : read.info().tables.stacks.user(read.events[event].stack))
+    places.push_back(read.info().code.user.frames[frame].offset);
+  return places;
+}
+
 // With perf record --call-graph dwarf, the chain contains only the kernel part. The user registers follow at the end of
 // the record.
 TEST(PerfData, ProgramCounterIsReadFromRegisters) {
@@ -220,18 +228,47 @@ TEST(PerfData, ProgramCounterIsReadFromRegisters) {
   sample(5, {kInKernel, 5}, {2, 91});  // cut off
   const Read read = read_all(data.file());
   ASSERT_EQ(read.events.size(), 5u);
-  const auto user_of = [&read](std::size_t event) {
-    std::vector<std::uint64_t> places;
-    for (const std::uint64_t frame : read.info().tables.stacks.user(read.events[event].stack))
-      places.push_back(read.info().code.user.frames[frame].offset);
-    return places;
-  };
-  EXPECT_EQ(user_of(0), std::vector<std::uint64_t>{0x4321});
+  EXPECT_EQ(user_stack_of(read, 0), std::vector<std::uint64_t>{0x4321});
   EXPECT_EQ(read.info().tables.stacks[read.events[0].stack].size(), 1u);
-  EXPECT_TRUE(user_of(1).empty());
-  EXPECT_EQ(user_of(2), std::vector<std::uint64_t>{0x1234});
-  EXPECT_EQ(user_of(3), std::vector<std::uint64_t>{0x4321});
-  EXPECT_TRUE(user_of(4).empty());
+  EXPECT_TRUE(user_stack_of(read, 1).empty());
+  EXPECT_EQ(user_stack_of(read, 2), std::vector<std::uint64_t>{0x1234});
+  EXPECT_EQ(user_stack_of(read, 3), std::vector<std::uint64_t>{0x4321});
+  EXPECT_TRUE(user_stack_of(read, 4).empty());
+}
+
+// With --call-graph fp,defer, the chain ends with a mark and a cookie. The user part follows when the task returns to
+// the program (include/uapi/linux/perf_event.h, Linux 6.19).
+TEST(PerfData, DeferredUserStacksAreJoinedByTheirCookie) {
+  constexpr std::uint64_t kDeferred = ~std::uint64_t{639};
+  PerfData data(kMachine);
+  data.attributes[0].sample_type |= kCallchain;
+  data.attributes[0].flags.push_back(38);
+  const Octets raw = kmalloc_record(kMachine, kSite, kPointer, 100, 128, 42, 0);
+  const auto sample = [&](std::uint64_t time, const std::vector<std::uint64_t>& chain) {
+    data.sample({time, 0, raw, 1, chain});
+  };
+  const auto deferred = [&](std::uint64_t cookie, const std::vector<std::uint64_t>& chain) {
+    ByteBuilder record = data.bytes();
+    record.u64(cookie).u64(chain.size());
+    for (const std::uint64_t address : chain) record.u64(address);
+    data.kernel_record(22, record.get(), 10, 0, 1, 2);
+  };
+  sample(1, {kInKernel, 5, kDeferred, 0xabc});
+  sample(2, {kInKernel, 6, kDeferred, 0xabc});  // the same stay in the kernel
+  sample(3, {kInKernel, 5, kDeferred, 0xdef});
+  sample(4, {kInKernel, 5, kDeferred, 0x999});  // the recording ended before the task returned
+  data.round();
+  data.round();
+  deferred(0xdef, {kInUser, 0x20});
+  deferred(0xabc, {kInUser, 0x10, 0x11});
+  const Read read = read_all(data.file());
+  ASSERT_EQ(read.events.size(), 4u);
+  EXPECT_EQ(user_stack_of(read, 0), (Times{0x10, 0x11}));
+  EXPECT_EQ(user_stack_of(read, 1), (Times{0x10, 0x11}));
+  EXPECT_EQ(user_stack_of(read, 2), Times{0x20});
+  EXPECT_TRUE(user_stack_of(read, 3).empty());
+  EXPECT_EQ(read.info().tables.stacks[read.events[0].stack].size(), 1u) << "the cookie is no address";
+  EXPECT_EQ(read.found(Imperfection::missing_section), 1u);
 }
 
 // formats/perfdata/rounds.hpp describes which events are released (passed on) at the end of each round.
