@@ -41,9 +41,18 @@ record probes.dat 40
 record stacks.kmt 40 --stacks
 record none.kmt 40 --no-probes
 
+# Waits until a recording has created its probes.
+wait_for_probes() {
+  for _ in $(seq 150); do
+    ! grep -q kmemtrace $tracing/kprobe_events || break
+    sleep 0.2
+  done
+  sleep 1
+}
+
 # SIGINT, as sent by Ctrl+C: the recorder removes the probes.
 kmemtrace record -o interrupted.kmt >/dev/null 2>said &
-sleep 3
+wait_for_probes
 grep -c kmemtrace $tracing/kprobe_events >probes-while-recording
 kill -INT $!
 wait $!
@@ -51,7 +60,7 @@ leftovers | sed 's/^/interrupted: /' >>left
 
 # SIGKILL: the watcher removes the probes.
 kmemtrace record -o killed.kmt >/dev/null 2>said &
-sleep 3
+wait_for_probes
 kill -9 $!
 wait $!
 for _ in $(seq 50); do

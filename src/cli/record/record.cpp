@@ -170,8 +170,8 @@ void add_selection_options(Command& command, RecordOptions& options) {
   command.option("--cgroup", &options.cgroup, "CGROUP", "Record only tasks in CGROUP and in cgroups below it");
   command.flag(
       "--no-probes", &options.no_probes,
-      "Do not record frees on kernel paths without a tracepoint\nBy default, kprobe events record objects that "
-      "kmem_cache_free_bulk(), kfree_rcu() and kfree_nolock() free (only with --backend tracefs).");
+      "Do not probe kernel paths without a tracepoint\nBy default, kprobe events record what kmem_cache_free_bulk(), "
+      "kfree_rcu() and others free, and what bulk functions allocate (only with --backend tracefs).");
   command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and its child processes");
 }
 
