@@ -159,7 +159,7 @@ void add_selection_options(Command& command, RecordOptions& options) {
                {.words = {"kernel", "user", "both"}, .check = unlist_stack_kinds});
   command.flag(
       "--syscalls", &options.syscalls,
-      "Record the start and end of system calls, and the end of tasks, for `report --by syscall` without stacks");
+      "Record the start and end of system calls, and the end of tasks, so that `report --by syscall` needs no stacks");
   command.option("--filter", &options.filters, "FILTER",
                  "Record only events that match EXPRESSION, evaluated in the kernel (repeatable)\nFILTER is "
                  "EVENT:EXPRESSION, such as 'kmem:kmalloc:bytes_req > 4096'.",

@@ -37,7 +37,7 @@ void refuse_event_options(const Command& command, std::string_view content) {
     const auto is_known = [&](std::string_view name) { return option.has_name(name); };
     if (std::ranges::any_of(kOptions, is_known)) continue;
     throw Error(fmt::format("{} applies to events, but the file is {}", option.title(), content))
-        .hint("For such a file, only --limit and the options for the output format apply, and --threshold for `leaks`");
+        .hint("Such a file accepts only --limit and the output-format options; `leaks` also accepts --threshold");
   }
 }
 

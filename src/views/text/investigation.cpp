@@ -334,8 +334,8 @@ std::string cost_text(const InvestigationPlan& plan) {
 // Returns a sentence about when the recording runs. This depends on the load of the machine and on the cost of samples.
 std::string when_recorded(const InvestigationPlan& plan) {
   if (!plan.samples) return "it ends early if the CPU budget is used up, as on a busy machine";
-  return "it needs CPU time for a fifth of the duration, or near the end for a few seconds; on a very busy machine "
-         "only samples are taken, unless --cpu allows more";
+  return "it starts only if the CPU budget suffices for a fifth of the duration, or for a few seconds near the end; on "
+         "a very busy machine only samples are taken, unless --cpu allows more";
 }
 
 std::string title_of(const InvestigationResult& result) {

@@ -286,8 +286,8 @@ std::string uncertain_section(const SimulationResult& result, const TextStyle& s
                     style);
   if (result.unnamed_objects > 0)
     out += labelled("unnamed",
-                    fmt::format("{} of unnamed caches: only their size distinguishes these caches, so caches with "
-                                "objects of equal size are treated as one",
+                    fmt::format("{} in caches whose names are unknown: all such objects of one size are treated as one "
+                                "cache",
                                 say_number_of(result.unnamed_objects, "object", style)),
                     style);
   std::uint64_t lists = 0;
