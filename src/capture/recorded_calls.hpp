@@ -29,7 +29,7 @@ struct RecordedCalls {
   std::vector<TracedFunction> functions;  // each function has a different address
   CallTypes types;                        // description of the functions, which is written to the trace
   CallTracer tracer = CallTracer::function_graph;
-  // True if another back end can be used; the recorder then throws Error if calls would be missed.
+  // If true, the recorder throws Error instead of missing calls, so that the caller can use another back end.
   bool has_other_back_end = false;
   bool all_or_none = false;  // true: throw Error if a function cannot be recorded; false: skip the function
 };

@@ -118,7 +118,7 @@ bool has_meminfo(std::string_view text) {
 std::vector<std::pair<std::string_view, std::string>> files_in_paste(std::string_view text) {
   std::vector<std::pair<std::string_view, std::string>> files;
   std::string_view file;
-  std::size_t last = 0;  // index in `files` of the file of the line before
+  std::size_t last = 0;  // index in `files` of the file to which the previous line belongs
   const std::string_view indentation = indentation_of(text);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;

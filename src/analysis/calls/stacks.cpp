@@ -17,10 +17,10 @@ std::uint64_t task_key(const Event& event) {
   return std::uint64_t{event.tid == 0 ? 1U : 2U} << 32 | event.cpu;
 }
 
-// True if this open call started before lost events, but the ending call started after them. The open call is then too
-// old to be the call that ends. The measured duration may exclude the time asleep, so a call that slept may look too
-// old. The graph then shows this call in two parts. If the event has a frame address instead of a depth, the call
-// counts as too old after every loss: another call of the function may have used this frame.
+// True if the call that ends is not this open call: events were lost after the open call started, and the call that
+// ends started after the loss. If the measured duration excludes time asleep, a call that slept seems to start later.
+// The graph may then show this call in two parts. If the event has a frame address instead of a depth, the result is
+// true after every loss, because another call of the function may have used the same frame.
 bool began_after_loss(const OpenCall& call, const CallEvent& end, const TraceInfo& info) {
   if (end.has(CallFlags::kFrame)) return call.lost_before_ns.has_value();
   // Allowed difference between the measured duration and the times of the records, in nanoseconds.

@@ -67,7 +67,7 @@ std::vector<Block> blocks_of(std::span<const double> values) {
 
 struct Slopes {
   double tau = 0;
-  // Slopes between all pairs of blocks, in ascending order. The unit of time is the distance between two values.
+  // Slopes between all pairs of blocks, in ascending order. The unit of time is the interval between adjacent values.
   std::vector<double> sorted;
 
   // Returns a quantile of the slopes: 0 is the smallest, 1 the greatest.

@@ -76,7 +76,8 @@ void add_lists_of_log(Sheet& sheet, const KernelMemory& memory) {
   if (!cache && !shmem && lists.all)  // Linux 2.6.26 and earlier
     return sheet.part("lists", "anonymous, page cache, swap cache", *lists.all, "oom: active + inactive");
   if (has_file_lists && lists.unevictable && shmem && lists.anon && *shmem > *lists.anon) {
-    // Shared memory is also on the list of unevictable pages, so only the sum is known.
+    // Some shared memory is on the list of unevictable pages, and it is unknown how much. So only the sum of anonymous,
+    // shared and unevictable memory is known.
     sheet.part("lists", "anonymous, shared memory, unevictable", sum_of({lists.anon, lists.unevictable}),
                "oom: active_anon + inactive_anon + isolated_anon + unevictable");
     sheet.part("page-cache", "files' and devices' page cache", cache, "oom: active_file + inactive_file");

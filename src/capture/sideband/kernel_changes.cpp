@@ -287,7 +287,7 @@ void KernelChanges::read_symbols() {
 
 void KernelChanges::keep_symbols(std::string_view kallsyms) {
   const std::size_t before = changes_.size();
-  compare_modules();  // removes those modules from wanted_ that are no longer loaded
+  compare_modules();  // removes unloaded modules from wanted_
   const auto was_read = [before](std::size_t change) { return change < before; };
   for (const std::size_t number : wanted_) {
     const ModuleChange& change = changes_[number];

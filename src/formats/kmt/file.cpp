@@ -17,7 +17,7 @@ namespace {
 
 struct End {
   bool finished;         // true if the file has a trailer
-  bool indexed;          // true if the last chunk is an index, to which the trailer, if there is one, points
+  bool indexed;          // true if the last chunk is an index; if there is a trailer, it must point to this chunk
   std::uint64_t offset;  // end of the last chunk, in bytes from the start of the file
   std::uint64_t size;    // size of the file without the trailer, in bytes
 };

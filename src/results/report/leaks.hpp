@@ -102,7 +102,7 @@ struct LeakSource {
 
 // Groups whose growth has one cause: most of their memory was allocated by one process, or by processes of one name.
 struct LeakCause {
-  // The common process; has no name if the processes are unknown, and `bytes` are then those of the groups.
+  // The process or processes. If they are unknown, the name is empty, and `bytes` is the sum of the groups.
   LeakSource source;
   std::size_t groups = 0;
   double bytes_per_s = 0;  // growth in bytes per second, summed over all groups

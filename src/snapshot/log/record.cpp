@@ -167,8 +167,8 @@ bool is_quoted_printable(std::string_view text) {
   const std::string_view begin = text.substr(0, kBegin);
   if (std::ranges::any_of(kSigns, [begin](std::string_view sign) { return begin.find(sign) != begin.npos; }))
     return true;
-  // A part of a mail may have none of these signs. It is then recognised by lines that were split within a word, which
-  // end with "=" directly after a character of the word. Lines of other texts may end with " =".
+  // A part of a mail may have none of these signs. But quoted-printable also splits lines within a word, and puts "="
+  // directly after the last character. Lines of other texts may end with " =".
   unsigned split_words = 0;
   each_line(begin, [&split_words](std::string_view line) {
     while (line.ends_with('\r')) line.remove_suffix(1);

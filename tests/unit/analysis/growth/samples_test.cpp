@@ -56,7 +56,7 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(group.live[8 * i + 7], expected[i] * (64 << 10), 1) << i;
 }
 
-// Gives the address 1 the function name bpf_mem_refill.
+// The function at address 1 is bpf_mem_refill.
 class RefillNames : public Names {
  public:
   std::string name(std::uint64_t address) const override {
