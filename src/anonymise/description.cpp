@@ -136,7 +136,7 @@ std::string boot_messages(std::string_view text) {
 }
 
 std::map<std::string, std::string> notes(const std::map<std::string, std::string>& from, const Pseudonyms& pseudonyms,
-                                         const CodeLayout& code, std::vector<std::string>& left_out) {
+                                         const CodeLayout& code, std::vector<std::string>& omitted) {
   std::map<std::string, std::string> to;
   for (const auto& [name, text] : from) {
     if (is_among(kNotesAsTheyAre, name))
@@ -154,13 +154,13 @@ std::map<std::string, std::string> notes(const std::map<std::string, std::string
     else if (name == "module_changes")
       to[name] = code.module_changes(text);
     else
-      left_out.push_back(name);
+      omitted.push_back(name);
   }
   return to;
 }
 
 StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const CodeLayout& code,
-                   std::vector<std::string>& left_out) {
+                   std::vector<std::string>& omitted) {
   StateSample to{from.ticks, from.unix_ns, {}};
   for (const auto& [name, text] : from.texts) {
     if (is_among(kTextsAsTheyAre, name))
@@ -172,7 +172,7 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
     else if (name == "cgroups")
       to.texts.emplace_back(name, cgroups(text, pseudonyms));
     else
-      left_out.push_back(name);
+      omitted.push_back(name);
     if (name == "oom") to.texts.emplace_back(name, "Mem-Info:\n");  // shows that meminfo is from a kernel log
     if (name != "dmesg") continue;                                  // dmesg is dropped, except for some lines
     if (std::string kept = boot_messages(text); !kept.empty()) to.texts.emplace_back(name, std::move(kept));
@@ -183,7 +183,7 @@ StateSample sample(const StateSample& from, const Pseudonyms& pseudonyms, const 
 }  // namespace
 
 TraceDescription anonymous(const TraceDescription& description, const Pseudonyms& pseudonyms, const CodeLayout& code,
-                           std::vector<std::string>& left_out) {
+                           std::vector<std::string>& omitted) {
   TraceDescription to = description;
   name_machine(description.uname, to.kernel);
   to.kernel.node_name = pseudonyms.host(to.kernel.node_name);
@@ -198,13 +198,13 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   }
   to.kernel.printk_formats.clear();  // dropped, like the events of trace_printk()
   to.kernel.saved_cmdlines = task_names(description.kernel.saved_cmdlines, 1, pseudonyms);
-  to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, left_out);
-  to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, left_out);
+  to.kernel.notes = notes(description.kernel.notes, pseudonyms, code, omitted);
+  to.kernel.late_notes = notes(description.kernel.late_notes, pseudonyms, code, omitted);
   to.kernel.call_types = {};
   to.kernel.user_memory = {};
-  for (StateSample& one : to.samples) one = sample(one, pseudonyms, code, left_out);
-  std::ranges::sort(left_out);
-  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+  for (StateSample& one : to.samples) one = sample(one, pseudonyms, code, omitted);
+  std::ranges::sort(omitted);
+  omitted.erase(std::unique(omitted.begin(), omitted.end()), omitted.end());
   return to;
 }
 

@@ -13,8 +13,8 @@
 namespace kmt {
 
 // Anonymises all facts except event formats, which only describe the kernel, and except the code of processes.
-// SECURITY.md lists what happens to each fact. Unknown facts are dropped, and their names are added to `left_out`.
+// SECURITY.md lists what happens to each fact. Unknown facts are dropped, and their names are added to `omitted`.
 TraceDescription anonymous(const TraceDescription& description, const Pseudonyms& pseudonyms, const CodeLayout& code,
-                           std::vector<std::string>& left_out);
+                           std::vector<std::string>& omitted);
 
 }  // namespace kmt

@@ -155,7 +155,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   for (const EventFormat& format : parse_event_formats(kernel.formats, ignored))
     plans_.insert_or_assign(format.id, plan_of(format));
 
-  TraceDescription to = anonymous(description, *pseudonyms_, *code_, left_out_.texts);
+  TraceDescription to = anonymous(description, *pseudonyms_, *code_, omitted_.texts);
   for (FormatText& text : to.kernel.formats)
     for (const EventFormat& format : parse_event_formats({text}, ignored))
       if (is_of_call(format)) rename_blank(format, text.text);
@@ -228,10 +228,10 @@ void RecordAnonymiser::rename_blank(const EventFormat& format, std::string& text
 void RecordAnonymiser::record(std::uint64_t ticks, Bytes record) {
   const auto found = record.size() < 2 ? plans_.end() : plans_.find(load<std::uint16_t>(record.data(), order_));
   if (found == plans_.end() || !rewrite(found->second, ticks, record)) {
-    ++left_out_.events;
+    ++omitted_.events;
     return;
   }
-  left_out_.fields.insert(found->second.blank.begin(), found->second.blank.end());
+  omitted_.fields.insert(found->second.blank.begin(), found->second.blank.end());
   found->second.blank.clear();
   sink_.record(ticks, rewritten_);
 }

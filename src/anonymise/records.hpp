@@ -20,7 +20,7 @@
 namespace kmt {
 
 // The data of a trace that is missing in the anonymised trace.
-struct LeftOut {
+struct Omitted {
   // Fields that became blank, such as "sched:sched_waking target_cpu". Fields of events that do not occur are not
   // listed.
   std::set<std::string> fields;
@@ -39,7 +39,7 @@ class RecordAnonymiser : public RecordSink {
   void lost(std::optional<std::uint64_t> count) override { sink_.lost(count); }
   void end_stream() override { sink_.end_stream(); }
 
-  const LeftOut& left_out() const { return left_out_; }
+  const Omitted& omitted() const { return omitted_; }
 
  private:
   enum class Meaning : std::uint8_t {
@@ -62,7 +62,7 @@ class RecordAnonymiser : public RecordSink {
     Meaning meaning = Meaning::number;
   };
   struct Plan {
-    // Blank fields that LeftOut::fields does not list yet, such as "sched:sched_waking target_cpu".
+    // Blank fields that Omitted::fields does not list yet, such as "sched:sched_waking target_cpu".
     std::vector<std::string> blank;
     std::size_t bytes = 0;               // size of all fields together, in bytes
     std::optional<FormatField> process;  // ID of the process that a user stack belongs to
@@ -96,7 +96,7 @@ class RecordAnonymiser : public RecordSink {
   unsigned long_bytes_ = 8;
   std::map<unsigned, Plan> plans_;  // by event ID
   std::vector<std::uint8_t> rewritten_;
-  LeftOut left_out_;
+  Omitted omitted_;
 };
 
 }  // namespace kmt

@@ -143,7 +143,7 @@ std::string ClickHouse::take(HttpReply reply, std::string& answer) const {
 }
 
 void ClickHouse::say_that_it_waits(const std::string& failure) {
-  if (std::exchange(said_that_it_waits_, true) || address_.say == nullptr) return;
+  if (std::exchange(has_announced_wait_, true) || address_.say == nullptr) return;
   const auto patience = static_cast<std::uint64_t>(std::chrono::nanoseconds(address_.patience).count());
   address_.say(fmt::format("the server at {} {}; retrying for up to {}", address_.http.base, failure,
                            humane_duration(patience)));

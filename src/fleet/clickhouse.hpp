@@ -58,7 +58,7 @@ class ClickHouse {
 
   ServerAddress address_;
   HttpClient client_;
-  bool said_that_it_waits_ = false;
+  bool has_announced_wait_ = false;
   bool has_answered_ = false;  // true if the server has answered the last request
   Parameters settings_;        // the settings that the server knows; empty before the server was asked
 };

@@ -104,15 +104,15 @@ class Writer {
 
   // Returns the number of events that could not be written.
   std::uint64_t write(const EventBatch& batch) {
-    std::uint64_t left_out = 0;
+    std::uint64_t omitted = 0;
     for (const Event& event : batch) {
       if (const auto lost = lost_.find(event.cpu); lost != lost_.end()) write_lost_before(event.time_ns, lost->second);
       if (encode(event))
         records_.record(event.cpu, event.time_ns, record_);
       else
-        ++left_out;
+        ++omitted;
     }
-    return left_out;
+    return omitted;
   }
 
   void finish() {
@@ -168,10 +168,10 @@ void records_of_events(const std::function<std::unique_ptr<Source>()>& open, Rec
   const std::unique_ptr<Source> source = open();
   RecordsByCpu records(sink, kPageBytes);
   Writer writer(source->info(), info.losses.intervals, records);
-  std::uint64_t left_out = 0;
-  while (source->read(batch)) left_out += writer.write(batch);
+  std::uint64_t omitted = 0;
+  while (source->read(batch)) omitted += writer.write(batch);
   writer.finish();
-  if (left_out > 0) findings.add({Imperfection::unwritten_event, fmt::format("{} of them", left_out)}, left_out);
+  if (omitted > 0) findings.add({Imperfection::unwritten_event, fmt::format("{} of them", omitted)}, omitted);
 }
 
 }  // namespace kmt

@@ -65,21 +65,21 @@ class NoteWriter {
  public:
   void add(const std::string& line) {
     if (lines_ == kMostLines || text_.size() + line.size() > kMostBytes) {
-      ++left_out_;
+      ++omitted_;
       return;
     }
     ++lines_;
     text_ += line;
   }
   void finish(const char* name, Notes& notes, Findings& findings) {
-    if (left_out_ > 0) findings.add({Imperfection::left_out, fmt::format("{} lines of the note {}", left_out_, name)});
+    if (omitted_ > 0) findings.add({Imperfection::left_out, fmt::format("{} lines of the note {}", omitted_, name)});
     if (!text_.empty()) notes[name] = std::move(text_);
   }
 
  private:
   std::string text_;
   std::size_t lines_ = 0;
-  std::size_t left_out_ = 0;
+  std::size_t omitted_ = 0;
 };
 
 }  // namespace

@@ -201,7 +201,7 @@ Copies CopyFinder::finish(const std::string& path, const char* noun) {
 std::string CopyFinder::why_nothing(const char* noun) const {
   if (!damage_.empty()) return fmt::format("The {} has no intact meminfo or kernel log: {}", noun, damage_);
   if (log_reports_.mixed > 0)
-    return "The lines of several reports are mixed in the kernel's log, and cannot be told apart";
+    return "The lines of several reports are mixed in the kernel's log, and cannot be distinguished";
   if (has_cgroup_kills_)
     return "The kernel killed tasks only inside a memory cgroup, and the log lacks the memory of this cgroup";
   return fmt::format("The {} has no readable meminfo, and no kernel log with a report of memory", noun);

@@ -145,23 +145,23 @@ bool Btf::is_character(std::uint32_t id) const {
 }
 
 std::string type_text(const Btf& btf, std::uint32_t id) {
-  std::string behind;
+  std::string after;
   for (unsigned step = 0; step < kMostSteps; ++step) {
     const btf_type* const type = btf.type(id);
-    if (type == nullptr) return "void" + (behind.empty() ? behind : " " + behind);
+    if (type == nullptr) return "void" + (after.empty() ? after : " " + after);
     const std::string name(btf.name_of(*type));
     const auto named = [&](const char* kind) {
       return kind + (name.empty() ? std::string() : (*kind != 0 ? " " : "") + name) +
-             (behind.empty() ? behind : " " + behind);
+             (after.empty() ? after : " " + after);
     };
     switch (btf_kind(type)) {
-      case BTF_KIND_PTR: behind += '*'; break;
+      case BTF_KIND_PTR: after += '*'; break;
       case BTF_KIND_CONST:
       case BTF_KIND_VOLATILE:
       case BTF_KIND_RESTRICT:
       case BTF_KIND_TYPE_TAG: break;
       case BTF_KIND_ARRAY:
-        behind += fmt::format("[{}]", btf_array(type)->nelems);
+        after += fmt::format("[{}]", btf_array(type)->nelems);
         id = btf_array(type)->type;
         continue;
       case BTF_KIND_STRUCT: return named("struct");

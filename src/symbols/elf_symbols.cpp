@@ -135,9 +135,9 @@ void ElfSymbols::read_symbols() {
 
 std::optional<ElfSymbols::Function> ElfSymbols::at(std::uint64_t address) {
   if (!symbols_read_) read_symbols();
-  const auto behind = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
-  if (behind == symbols_.begin()) return std::nullopt;
-  const Symbol& symbol = *(behind - 1);
+  const auto after = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
+  if (after == symbols_.begin()) return std::nullopt;
+  const Symbol& symbol = *(after - 1);
   const std::uint64_t offset = address - symbol.address;
   return offset < symbol.size ? std::optional(Function{symbol.name, offset}) : std::nullopt;
 }

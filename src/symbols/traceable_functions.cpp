@@ -74,9 +74,9 @@ struct Found {
 
 // Returns the start of the function that calls the tracer at `place`. Returns 0 if the function is unknown.
 std::uint64_t begin_of(const std::vector<std::uint64_t>& addresses, std::uint64_t place) {
-  const auto behind = std::upper_bound(addresses.begin(), addresses.end(), place);
-  if (behind == addresses.begin()) return 0;
-  const std::uint64_t begin = *std::prev(behind);
+  const auto after = std::upper_bound(addresses.begin(), addresses.end(), place);
+  if (after == addresses.begin()) return 0;
+  const std::uint64_t begin = *std::prev(after);
   return place - begin <= kMostBeforeTracing ? begin : 0;
 }
 
@@ -138,8 +138,8 @@ FunctionChoice choose_functions(std::string_view traceable, std::string_view kal
   for (auto& [name, functions] : found) {
     std::ranges::sort(functions.addresses);
     const std::vector<std::uint64_t> addresses = traceable_addresses(functions);
-    const std::size_t left_out = functions.places.size() - std::min(functions.places.size(), addresses.size());
-    if (addresses.size() > 1 || left_out > 0) choice.namesakes.push_back({name.second, addresses.size(), left_out});
+    const std::size_t omitted = functions.places.size() - std::min(functions.places.size(), addresses.size());
+    if (addresses.size() > 1 || omitted > 0) choice.namesakes.push_back({name.second, addresses.size(), omitted});
     for (const std::uint64_t address : addresses) choice.functions.push_back({name.second, name.first, address});
   }
   // Some kernels list a function under several names. Keep only the first name.

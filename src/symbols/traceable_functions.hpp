@@ -22,7 +22,7 @@ struct Namesakes {
   std::string name;
   std::size_t chosen = 0;
   // Number of functions with this name that were excluded, because it is unknown which of them can be traced.
-  std::size_t left_out = 0;
+  std::size_t omitted = 0;
 };
 
 struct FunctionChoice {

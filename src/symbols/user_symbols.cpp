@@ -93,10 +93,10 @@ UserName UserSymbols::look_up(const UserFrame& frame) {
   Image& of = image(frame.object);
   UserName name{of.name, "", frame.offset, false};
   const std::uint64_t inside = frame.offset - frame.is_return_address;
-  const auto behind = std::ranges::upper_bound(of.made, inside, {}, &Made::start);
-  if (behind != of.made.begin() && inside - (behind - 1)->start < (behind - 1)->size) {
-    name.function = (behind - 1)->name;
-    name.offset = frame.offset - (behind - 1)->start;
+  const auto after = std::ranges::upper_bound(of.made, inside, {}, &Made::start);
+  if (after != of.made.begin() && inside - (after - 1)->start < (after - 1)->size) {
+    name.function = (after - 1)->name;
+    name.offset = frame.offset - (after - 1)->start;
     return name;
   }
   ElfSymbols* const places = of.file ? of.file.get() : of.debug.get();

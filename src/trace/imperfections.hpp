@@ -35,7 +35,7 @@ constexpr const ImperfectionText& describe(Imperfection kind) { return kImperfec
 std::string_view to_string(Severity severity);
 
 // Imperfections that hide events: an unknown number of events is missing at unknown times, or frees cannot be matched.
-inline constexpr std::array kHidesEvents = {
+inline constexpr std::array kImpliesMissingEvents = {
     Imperfection::missing_cpu,     Imperfection::some_cpus,        Imperfection::interrupted_recording,
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,     Imperfection::truncated_file,
     Imperfection::unfinished_file, Imperfection::repaired_file,    Imperfection::damaged_section,
@@ -44,7 +44,7 @@ inline constexpr std::array kHidesEvents = {
     Imperfection::unreadable_line, Imperfection::damaged_stream,   Imperfection::hidden_pointers};
 
 // If TraceLosses::complete_until_ns is set, these imperfections mean that only events at the end are missing.
-inline constexpr std::array kHidesTheEnd = {
+inline constexpr std::array kImpliesMissingEnd = {
     Imperfection::cut_off_cpu,     Imperfection::unknown_loss,  Imperfection::truncated_file,
     Imperfection::unfinished_file, Imperfection::repaired_file,
 };

@@ -117,7 +117,7 @@ class Bpf(LiveTest):
             counted, said, found = self.attempt(*arguments)
             if all('othing was lost' in text for text in said):
                 return counted, *found
-            self.assertLess(self.lost_said(said[0]), 2000)
+            self.assertLess(self.reported_losses(said[0]), 2000)
             for path in self.path('trace.kmt'), self.path('trace.second.kmt'):
                 os.remove(path)
         return self.fail('always lost something')
@@ -173,7 +173,7 @@ class Bpf(LiveTest):
         recorder = self.begin('-p', str(loop.pid))
         counted = end_loop(loop)
         recorder.send_signal(signal.SIGINT)
-        lost = self.lost_said(self.finish(recorder))
+        lost = self.reported_losses(self.finish(recorder))
         events = [full.event for full in full_events(self.trace)]
         # Events of cgroups and modules are recorded for all tasks.
         self.assertEqual({event.pid for event in events if not event.name.startswith(('cgroup_', 'module_'))}, {loop.pid})
@@ -183,7 +183,7 @@ class Bpf(LiveTest):
 
     def test_converted_for_trace_cmd(self):
         messages = self.record('--backend', 'bpf', '--', 'ls', '/')
-        self.assertLess(self.lost_said(messages), 20)  # events of interrupts that occurred during a BPF program
+        self.assertLess(self.reported_losses(messages), 20)  # events of interrupts that occurred during a BPF program
         path = self.path('trace.dat')
         subprocess.run([os.environ['KMEMTRACE'], 'convert', self.trace, path], check=True, stderr=subprocess.DEVNULL)
         text = report(path)
@@ -262,7 +262,7 @@ class Bpf(LiveTest):
                               stdout=subprocess.PIPE, check=True)
         rows = json.loads(done.stdout)['groups']['slab']['rows']
         nameless = sum(row['allocations'] for row in rows if row['keys']['comm'] == '<...>')
-        self.assertLessEqual(nameless, self.lost_said(messages))
+        self.assertLessEqual(nameless, self.reported_losses(messages))
 
     def test_losses_are_counted(self):
         recorder = self.begin('-b', '64k')
@@ -278,7 +278,7 @@ class Bpf(LiveTest):
         recorder.send_signal(signal.SIGINT)
         said = self.finish(recorder)
         missed = re.search(r'on unknown CPUs: ([\d,]+) missed', said)
-        lost = self.lost_said(said) - (int(missed[1].replace(',', '')) if missed else 0)
+        lost = self.reported_losses(said) - (int(missed[1].replace(',', '')) if missed else 0)
         self.assertGreater(lost, sum(counted[name] for name in COUNTED) / 2)
         marked, uncounted = lost_in_blocks(File(self.trace))
         self.assertEqual((marked, uncounted), (lost, 0), said)

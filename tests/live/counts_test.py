@@ -182,7 +182,7 @@ class Counts(LiveTest):
         process.send_signal(signal.SIGCONT)
         process.send_signal(signal.SIGINT)
         messages = self.finish(process)
-        said = self.lost_said(messages)
+        said = self.reported_losses(messages)
         self.assertGreater(said, 0)
         self.assertEqual(said, lost_in(kernel_statistics(self.trace)))
         self.assertEqual(self.check(self.trace)['trace']['lost_events'], said)

@@ -23,7 +23,7 @@ class Losses(LiveTest):
     def lose(self, *options):
         """Returns the kernel's count of lost events, the sum in the blocks, and the number of losses without a
         count. Checks that all reports show the kernel's count."""
-        said = self.lost_said(self.record_under_load(1, '-b', '16k', *options))
+        said = self.reported_losses(self.record_under_load(1, '-b', '16k', *options))
         self.assertGreater(said, 0)
         statistics = kernel_statistics(self.trace)
         self.assertEqual(said, lost_in(statistics))
@@ -50,7 +50,7 @@ class Losses(LiveTest):
 
     def test_default_buffers(self):
         messages = self.record_under_load(5)
-        self.assertEqual(self.lost_said(messages), 0)
+        self.assertEqual(self.reported_losses(messages), 0)
         self.assertEqual(lost_in(kernel_statistics(self.trace)), 0)
         file = File(self.trace, heads_only=True)
         self.assertEqual(lost_in_blocks(file), (0, 0))

@@ -208,7 +208,7 @@ class LiveTest(unittest.TestCase):
         done = subprocess.run([PROGRAM, 'check', '--json', path], stdout=subprocess.PIPE, check=False)
         return json.loads(done.stdout)['files'][0]
 
-    def lost_said(self, messages):
+    def reported_losses(self, messages):
         """Returns the number of lost events that the recorder's messages report."""
         match = re.search(r'([\d,]+) events? (?:were|was) lost', messages)
         if not match:

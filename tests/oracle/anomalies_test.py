@@ -13,7 +13,7 @@ from kmemtrace import report, run  # noqa: E402
 from samples import PLANTED, REAL, planted, real  # noqa: E402
 
 
-def said_by(path, *options):
+def reported_by(path, *options):
     """Returns {(kind, first call site, second call site, allocator): (count, first time, last time)}, added up over all
     caches. Also returns the rows of `report`."""
     done = run('report', '--json', *options, path)
@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
 
     def check(self, sample, *options, selects=lambda subject: True):
         want = groups_oracle.anomaly_sites(a for a in sample.history.anomalies if selects(a.subject))
-        got, rows = said_by(sample.path, *options)
+        got, rows = reported_by(sample.path, *options)
         self.assert_same(want, got)
         return rows
 
@@ -48,13 +48,13 @@ class Sites(Case):
         for name in REAL:
             with self.subTest(name):
                 self.check(real(name))
-                self.assertEqual(said_by(real(name).path), said_by(real(name).kmt))
+                self.assertEqual(reported_by(real(name).path), reported_by(real(name).kmt))
 
     def test_planted_mistakes(self):
         for name, make in PLANTED.items():
             with self.subTest(name):
                 self.check(make())
-                self.assertEqual(said_by(make().path), said_by(make().kmt))
+                self.assertEqual(reported_by(make().path), reported_by(make().kmt))
 
     def test_many_events(self):
         self.check(planted('amd64', 10, 50_000))
@@ -95,7 +95,7 @@ class Plan(Case):
     def test_report_has_the_planted_mistakes(self):
         for name, make in PLANTED.items():
             with self.subTest(name):
-                self.check_plan(said_by(make().path)[0], make())
+                self.check_plan(reported_by(make().path)[0], make())
 
     def test_oracle_finds_the_planted_mistakes(self):
         for name, make in PLANTED.items():

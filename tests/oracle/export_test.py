@@ -23,7 +23,7 @@ except ImportError:
     jsonschema = None
 
 from export_traces import (FOLDER, METRICS, Case, data, expected, export, export_file, knows_bytes, place, planted, report, run,
-                           told_of, totals, unfinished)
+                           reported_of, totals, unfinished)
 
 SPEEDSCOPE_SCHEMA = os.environ.get('SPEEDSCOPE_SCHEMA', '')
 
@@ -32,10 +32,10 @@ class Events(Case):
     """Tests CSV and JSON lines."""
 
     def check(self, path):
-        told = report(path)
+        reported = report(path)
         rows = list(csv.DictReader(io.StringIO(export(path, 'csv'))))
         lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
-        self.assertEqual(told['events'], dict(collections.Counter(row['event'] for row in rows)))
+        self.assertEqual(reported['events'], dict(collections.Counter(row['event'] for row in rows)))
         times = [int(row['time_ns']) for row in rows]
         self.assertEqual(sorted(times), times)
         for row, line in zip(rows, lines, strict=True):
@@ -45,10 +45,10 @@ class Events(Case):
                 if said.get(key, '').startswith(('=', '+', '-', '@')):  # a spreadsheet would treat this as a formula
                     said[key] = f'\\x{ord(said[key][0]):02x}{said[key][1:]}'
             self.assertEqual({key: value for key, value in row.items() if value != ''}, said)
-        for allocator, total in totals(told).items():
+        for allocator, total in totals(reported).items():
             of = [row for row in lines if row.get('allocator') == allocator]
             began = [row for row in of if row.get('outcome', '').startswith('allocation')]
-            twice = sum(row['outcome'] == 'allocation-told-twice' for row in began)
+            twice = sum(row['outcome'] == 'allocation-reported-twice' for row in began)
             self.assertEqual(total['allocations'], len(began) - twice)
             self.assertEqual(total['failed_allocations'], sum(row.get('outcome') == 'failed' for row in of))
             if not twice:
@@ -88,9 +88,9 @@ class Events(Case):
         for path in (data('amd64-stacks/trace.dat'), data('s390x/trace.stack.dat')):
             lines = [json.loads(line) for line in export(path, 'jsonl').splitlines()]
             records = [line for line in lines if line['event'] == 'kernel_stack']
-            told = sum('stack' in line for line in lines)
+            reported = sum('stack' in line for line in lines)
             self.assertGreater(len(records), 400)
-            self.assertEqual(len(records), told)
+            self.assertEqual(len(records), reported)
             done = run('check', path, '--json')
             unmatched = sum(finding['count'] for finding in json.loads(done.stdout)['files'][0]['findings']
                             if finding['kind'] == 'unmatched_stack')
@@ -100,11 +100,11 @@ class Events(Case):
         path = data('amd64/trace.dat')
         for options in (('--cache', 'kmalloc-*'), ('--cpu', '0'), ('--time', '+0.05,+0.1'), ('--context', 'softirq')):
             with self.subTest(options):
-                told = report(path, *options)
+                reported = report(path, *options)
                 lines = [json.loads(line) for line in export(path, 'jsonl', *options).splitlines()]
                 slab = [row for row in lines if row.get('allocator') == 'slab']
-                self.assertEqual(told['slab']['allocations'], sum(row['outcome'] == 'allocation' for row in slab))
-                self.assertEqual(told['slab']['matched_frees'], sum(row['outcome'] == 'free' for row in slab))
+                self.assertEqual(reported['slab']['allocations'], sum(row['outcome'] == 'allocation' for row in slab))
+                self.assertEqual(reported['slab']['matched_frees'], sum(row['outcome'] == 'free' for row in slab))
 
     def test_closed_pipe(self):
         done = subprocess.run(f'"$KMEMTRACE" export "{data("amd64/trace.dat")}" --to csv | head -n 2', shell=True,
@@ -142,20 +142,20 @@ class Sqlite(Case):
 
     def same_groups(self, connection, path, view, options):
         key, columns = self.VIEWS[view]
-        told = report(path, '--by', key, *options)
+        reported = report(path, '--by', key, *options)
         single = view in ('caches', 'migrate_types')
         allocator = f"'{'slab' if view == 'caches' else 'pages'}'" if single else 'allocator'
         got = {}
         for row in connection.execute(f'SELECT {allocator} AS of, {", ".join(columns)}, * FROM report_{view}'):
             got[(row['of'], *(row[1 + i] for i in range(len(columns))))] = row
         want = {(allocator, *self.key_of(key, row['keys'][key])): row
-                for allocator, table in told['groups'].items() for row in table['rows']}
+                for allocator, table in reported['groups'].items() for row in table['rows']}
         if key in ('node', 'requested-size', 'size', 'gfp'):  # these keys do not apply to every allocator
-            got = {name: row for name, row in got.items() if name[0] in told['groups']}
+            got = {name: row for name, row in got.items() if name[0] in reported['groups']}
         self.assertEqual(set(want), set(got))
         for name, row in want.items():
             for measure in self.MEASURES:
-                if row[measure] is None or not knows_bytes(told, name[0]) and 'bytes' in measure:
+                if row[measure] is None or not knows_bytes(reported, name[0]) and 'bytes' in measure:
                     continue
                 if measure in ('first_ns', 'last_ns') and self.twice:
                     continue
@@ -165,25 +165,25 @@ class Sqlite(Case):
 
     def check(self, path, *options):
         connection = self.open(path, *options)
-        told = told_of(path, *options)
+        reported = reported_of(path, *options)
         self.assertEqual('ok', connection.execute('PRAGMA integrity_check').fetchone()[0])
         self.assertEqual([], connection.execute('PRAGMA foreign_key_check').fetchall())
-        self.twice = connection.execute("SELECT count(*) FROM allocations WHERE state = 'told-twice'").fetchone()[0]
+        self.twice = connection.execute("SELECT count(*) FROM allocations WHERE state = 'reported-twice'").fetchone()[0]
         facts = dict(connection.execute('SELECT name, value FROM trace').fetchall())
-        self.assertEqual((told['trace']['kernel'], told['trace']['lost_events'], 1),
+        self.assertEqual((reported['trace']['kernel'], reported['trace']['lost_events'], 1),
                          (facts['kernel'], facts['lost_events'], facts['complete']))
         if not options:
-            self.assertEqual(told['events'], dict(connection.execute('SELECT name, count FROM report_events').fetchall()))
+            self.assertEqual(reported['events'], dict(connection.execute('SELECT name, count FROM report_events').fetchall()))
         rows = {row['allocator']: row for row in connection.execute('SELECT * FROM report_totals')}
-        self.assertEqual(set(totals(told)), set(rows))
-        for allocator, total in totals(told).items():
+        self.assertEqual(set(totals(reported)), set(rows))
+        for allocator, total in totals(reported).items():
             for name in set(total) & set(rows[allocator].keys()):
                 if name in ('cross_node_frees',) or total[name] is None or \
-                        'bytes' in name and not knows_bytes(told, allocator):
+                        'bytes' in name and not knows_bytes(reported, allocator):
                     continue
                 self.assertEqual(total[name], rows[allocator][name], (allocator, name))
         self.assertEqual([[row[key] for key in ('order', 'allocations', 'failed_allocations', 'frees', 'bytes_allocated',
-                                                'live_bytes')] for row in told['page_orders']],
+                                                'live_bytes')] for row in reported['page_orders']],
                          [list(row) for row in connection.execute('SELECT * FROM report_page_orders')])
         for view in self.VIEWS:
             self.same_groups(connection, path, view, options)
@@ -191,19 +191,19 @@ class Sqlite(Case):
         # The view of anomalies in the database counts a block as freed twice only if all of its pages had been freed
         # before.
         twice = 'pages_freed_twice'
-        self.assertLessEqual(anomalies.pop(twice, 0), told['anomalies'].get(twice, 0))
-        self.assertEqual({kind: count for kind, count in told['anomalies'].items() if 'another' not in kind and kind != twice},
+        self.assertLessEqual(anomalies.pop(twice, 0), reported['anomalies'].get(twice, 0))
+        self.assertEqual({kind: count for kind, count in reported['anomalies'].items() if 'another' not in kind and kind != twice},
                          anomalies)
         self.same_lifetimes(connection, path, options)
         leaks = connection.execute('SELECT count(*), min(age_ns) FROM leaks').fetchone()
-        self.assertEqual(sum(total['live_allocations'] for total in totals(told).values()), leaks[0])
+        self.assertEqual(sum(total['live_allocations'] for total in totals(reported).values()), leaks[0])
         self.assertGreaterEqual(leaks[1] or 0, 0)
         crossing = connection.execute('SELECT coalesce(sum(frees), 0) FROM cross_cpu WHERE cpu <> freed_cpu').fetchone()[0]
         slab = [sum(row['cross_cpu_frees'] for row in rows.values())]
         self.assertEqual(slab, [crossing])
         wasted = connection.execute('SELECT coalesce(sum(bytes_wasted), 0) FROM wasted').fetchone()[0]
-        self.assertEqual(told['slab']['bytes_allocated'] - told['slab']['bytes_requested'], wasted)
-        if told['trace']['stacks'] > 0:
+        self.assertEqual(reported['slab']['bytes_allocated'] - reported['slab']['bytes_requested'], wasted)
+        if reported['trace']['stacks'] > 0:
             told_by_stack = report(path, '--by', 'stack', *options)['groups']
             frames = collections.defaultdict(list)
             for stack, address in connection.execute('SELECT stack, printf("0x%x", address) FROM frames ORDER BY 1, depth'):
@@ -218,9 +218,9 @@ class Sqlite(Case):
             self.assertEqual(want, got)
 
     def same_lifetimes(self, connection, path, options):
-        told = report(path, '--by', 'lifetime', *options)['groups']
+        reported = report(path, '--by', 'lifetime', *options)['groups']
         want = {(allocator, row['keys']['lifetime']['from_ns'], row['keys']['lifetime']['to_ns']): row['frees']
-                for allocator, table in told.items() for row in table['rows'] if row['keys']['lifetime']}
+                for allocator, table in reported.items() for row in table['rows'] if row['keys']['lifetime']}
         got = {tuple(row)[:3]: row[3] for row in
                connection.execute('SELECT allocator, from_ns, to_ns, matched_frees FROM lifetimes')}
         self.assertEqual(want, got)
@@ -248,7 +248,7 @@ class Stacks(Case):
     """Tests collapsed stacks, speedscope and Firefox Profiler."""
 
     def check_collapsed(self, path):
-        told = told_of(path)
+        reported = reported_of(path)
         for metric in (*METRICS, 'peak'):
             sums = collections.Counter()
             for line in export(path, 'collapsed', '--metric', metric).splitlines():
@@ -258,16 +258,16 @@ class Stacks(Case):
                 sums[root.strip('[]')] += int(value)
             if metric == 'peak':  # the peaks of different stacks occur at different times
                 for name, value in sums.items():
-                    self.assertGreaterEqual(value, told[name]['peak_bytes'])
+                    self.assertGreaterEqual(value, reported[name]['peak_bytes'])
             else:
-                self.assertEqual({name: value for name, value in expected(told, metric).items() if value}, dict(sums))
+                self.assertEqual({name: value for name, value in expected(reported, metric).items() if value}, dict(sums))
 
     def test_collapsed(self):
         self.of_all(self.check_collapsed)
 
     def check_speedscope(self, path):
         """Checks properties that the schema cannot express: frame indexes are valid, and weights add up."""
-        told = told_of(path)
+        reported = reported_of(path)
         document = json.loads(export(path, 'speedscope'))
         self.assertEqual('https://www.speedscope.app/file-format-schema.json', document['$schema'])
         frames = document['shared']['frames']
@@ -287,7 +287,7 @@ class Stacks(Case):
                 self.assertTrue(all(0 <= frame < len(frames) for frame in stack))
                 sums[frames[stack[0]]['name'].strip('[]')] += weight
             if metric in METRICS:
-                self.assertEqual({name: value for name, value in expected(told, metric).items() if value}, dict(sums))
+                self.assertEqual({name: value for name, value in expected(reported, metric).items() if value}, dict(sums))
 
     @unittest.skipUnless(jsonschema and os.path.exists(SPEEDSCOPE_SCHEMA), 'needs speedscope and jsonschema')
     def test_speedscope_schema(self):
@@ -316,7 +316,7 @@ class Stacks(Case):
 
     def check_firefox(self, path):
         """Checks version 49 of the processed profile format, described in src/types/profile.js of Firefox Profiler."""
-        told = told_of(path)
+        reported = reported_of(path)
         document = json.loads(export(path, 'firefox'))
         meta = document['meta']
         self.assertEqual(49, meta['preprocessedProfileVersion'])
@@ -342,7 +342,7 @@ class Stacks(Case):
                 sums[root] += weight
             self.assertIn(thread['samples']['weightType'], ('samples', 'bytes'))
             if thread['name'] in METRICS:
-                want = expected(told, thread['name'])
+                want = expected(reported, thread['name'])
                 self.assertEqual({name: value for name, value in want.items() if value}, dict(sums))
 
     def test_firefox(self):
@@ -364,7 +364,7 @@ class Pprof(Case):
         """Each allocator must have a root frame and a label in every sample type."""
         for path in (data('amd64/trace.dat'), data('amd64-stacks/trace.dat'), data('s390x/trace.lost.dat'),
                      planted('hostile', 'amd64', hostile=True, stacks=True)):
-            told = told_of(path)
+            reported = reported_of(path)
             file = export_file(path, 'pprof')
             sums = {name: collections.Counter() for name in self.TYPES}
             text = self.pprof(file, '-raw')
@@ -374,21 +374,21 @@ class Pprof(Case):
                 for name, value in zip(names, values.split(), strict=True):
                     sums[name.replace('[dflt]', '')][label] += int(value)
             for name, metric in self.TYPES.items():
-                if metric == 'wasted' and 'allocated_less_than_requested' in told['anomalies']:
+                if metric == 'wasted' and 'allocated_less_than_requested' in reported['anomalies']:
                     continue  # negative waste does not appear in a stack, but reduces the total
-                want = {key: value for key, value in expected(told, metric).items() if value}
+                want = {key: value for key, value in expected(reported, metric).items() if value}
                 with self.subTest(os.path.basename(path) + ' ' + name):
                     self.assertEqual(want, {key: value for key, value in sums[name].items() if value})
 
     def test_top_rows_of_pprof_agree(self):
         path = data('amd64-stacks/trace.dat')
-        told = told_of(path)
+        reported = reported_of(path)
         file = export_file(path, 'pprof')
         for name, metric in (('alloc_space', 'bytes_allocated'), ('alloc_objects', 'allocations')):
             top = self.pprof(file, '-top', '-cum', '-unit=B', '-nodecount=100000', '-nodefraction=0',
                              f'-sample_index={name}')
             found = {match[2]: int(match[1]) for match in re.finditer(r'(\d+)B? +[\d.]+% +\[(\w+)\]$', top, re.M)}
-            self.assertEqual({name: total[metric] for name, total in totals(told).items()}, found)
+            self.assertEqual({name: total[metric] for name, total in totals(reported).items()}, found)
 
 
 class Writing(Case):

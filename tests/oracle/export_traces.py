@@ -70,22 +70,22 @@ def samples():
     yield planted('hostile', 'amd64', hostile=True, stacks=True)
 
 
-def told_of(path, *options):
+def reported_of(path, *options):
     """Runs `report` and adds the live pages, which the totals lack: the sum over all orders."""
-    told = report(path, *options)
+    reported = report(path, *options)
     orders = report(path, '--by', 'order', *options)['groups'].get('pages', {'rows': []})['rows']
-    told['pages']['live_allocations'] = sum(row['live_allocations'] for row in orders)
-    return told
+    reported['pages']['live_allocations'] = sum(row['live_allocations'] for row in orders)
+    return reported
 
 
-def totals(told):
+def totals(reported):
     """Returns {allocator: totals} of the allocators that allocated anything."""
-    found = {name: told[name] for name in ALLOCATORS}
+    found = {name: reported[name] for name in ALLOCATORS}
     return {name: total for name, total in found.items() if total['allocations'] + total['failed_allocations'] > 0}
 
 
-def knows_bytes(told, allocator):
-    return allocator != 'percpu' or told['percpu']['bytes_allocated'] > 0
+def knows_bytes(reported, allocator):
+    return allocator != 'percpu' or reported['percpu']['bytes_allocated'] > 0
 
 
 class Case(unittest.TestCase):
@@ -97,9 +97,9 @@ class Case(unittest.TestCase):
                 check(path)
 
 
-def expected(told, metric):
+def expected(reported, metric):
     """Returns {allocator: sum of the metric}."""
     if metric == 'wasted':
-        return {'slab': told['slab']['bytes_allocated'] - told['slab']['bytes_requested']}
-    return {name: total[METRICS[metric]] or 0 if knows_bytes(told, name) or 'bytes' not in METRICS[metric] else 0
-            for name, total in totals(told).items()}
+        return {'slab': reported['slab']['bytes_allocated'] - reported['slab']['bytes_requested']}
+    return {name: total[METRICS[metric]] or 0 if knows_bytes(reported, name) or 'bytes' not in METRICS[metric] else 0
+            for name, total in totals(reported).items()}

@@ -15,8 +15,8 @@ class Reports:
         for host, (path, _) in HOSTS.items():
             for key in ('call-site', 'function', 'cache', 'comm', 'order', 'context'):
                 with self.subTest(host=host, key=key):
-                    told = fleet(self.urls[1], 'report', '--by', key, '--host', host)
-                    self.assertEqual(local_groups(path, key), groups(told, key))
+                    reported = fleet(self.urls[1], 'report', '--by', key, '--host', host)
+                    self.assertEqual(local_groups(path, key), groups(reported, key))
 
     def test_callers_of_pages(self):
         """Callers of pages are known only in traces with stacks."""
@@ -34,9 +34,9 @@ class Reports:
                 total[allocator, symbol and function_of(symbol)].update(sums)
             hosts.update({(allocator, symbol and function_of(symbol))
                           for allocator, symbol in local_groups(path, 'call-site')})
-        told = fleet(self.urls[0], 'report')
-        self.assertEqual(dict(total), groups(told, 'function'))
-        for allocator, table in told['groups'].items():
+        reported = fleet(self.urls[0], 'report')
+        self.assertEqual(dict(total), groups(reported, 'function'))
+        for allocator, table in reported['groups'].items():
             for row in table['rows']:
                 self.assertEqual(hosts[allocator, row['keys']['function']], row['hosts'])
 
@@ -50,13 +50,13 @@ class Reports:
         start with an event that no report counts."""
         done = run('diff', HOSTS['web2'][0], HOSTS['web1'][0], '--json', '--limit', '0', '--per', 'second')
         local = json.loads(done.stdout)
-        told = fleet(self.urls[0], 'diff', '--a', 'host=web2', '--b', 'kernel=*,host=web1')
+        reported = fleet(self.urls[0], 'diff', '--a', 'host=web2', '--b', 'kernel=*,host=web1')
         for side in 'ab':
-            self.assertAlmostEqual(local['basis'][side], told['basis'][side], delta=local['basis'][side] * 0.01)
+            self.assertAlmostEqual(local['basis'][side], reported['basis'][side], delta=local['basis'][side] * 0.01)
         for allocator in ('slab', 'percpu'):
             rows = local['groups'].get(allocator, {'rows': []})['rows']
             want = {row['keys']['call-site']: row for row in rows}
-            got = {row['keys']['function'] or '0x0': row for row in told['groups'].get(allocator, {'rows': []})['rows']}
+            got = {row['keys']['function'] or '0x0': row for row in reported['groups'].get(allocator, {'rows': []})['rows']}
             want.pop('unknown', None)
             got.pop('0x0', None)
             self.assertEqual(want.keys(), got.keys())
@@ -69,16 +69,16 @@ class Reports:
                         if one is None:  # the trace has no events of the allocator
                             self.assertIsNone(other)
                             continue
-                        counts = [value * (told_of['basis'][side] if divided else 1)
-                                  for value, told_of in ((one, local), (other, told))]
+                        counts = [value * (reported_of['basis'][side] if divided else 1)
+                                  for value, reported_of in ((one, local), (other, reported))]
                         self.assertAlmostEqual(*counts, delta=1e-6 * max(1, abs(one)), msg=(name, column, side))
 
     def test_diff_if_one_side_lacks_events(self):
         """If one side has no events of an allocator, no group may count as new: the trace may lack these events."""
         local = json.loads(run('diff', HOSTS['late'][0], HOSTS['web1'][0], '--by', 'comm', '--json', '--limit', '0').stdout)['groups']['pages']
-        told = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
+        reported = fleet(self.urls[0], 'diff', '--by', 'comm', '--a', 'host=late', '--b', 'host=web1')['groups']['pages']
         self.assertGreater(local['total'], 0)
-        for table in local, told:
+        for table in local, reported:
             self.assertEqual((table['total'], 0), (table['unknown'], table['changed']))
             self.assertEqual({None}, {row['columns']['hits']['a'] for row in table['rows']})
             self.assertNotIn(None, {row['columns']['hits']['b'] for row in table['rows']})
@@ -89,8 +89,8 @@ class Reports:
 
     def test_kernels(self):
         """Shows the kernels on which each call site occurs, using nested groups."""
-        told = fleet(self.urls[0], 'leaks', '--by', 'version,function')
-        versions = {row['keys']['version'] for row in told['groups']['slab']['rows']}
+        reported = fleet(self.urls[0], 'leaks', '--by', 'version,function')
+        versions = {row['keys']['version'] for row in reported['groups']['slab']['rows']}
         kernels = {'.'.join((report(path)['trace']['kernel'] or '').split('.')[:2]) or None for path, _ in HOSTS.values()}
         self.assertEqual(kernels, versions)
 
@@ -125,8 +125,8 @@ class Reports:
     def test_sides_are_parts_of_the_selection(self):
         """The sides are selected from the hosts that the other options select, so both conditions must be true."""
         def hosts(*options):
-            told = fleet(self.urls[0], 'diff', '--by', 'host', *options)
-            return [{row['keys']['host'] for row in told['groups']['slab']['rows'] if row[side]} for side in ('in_a', 'in_b')]
+            reported = fleet(self.urls[0], 'diff', '--by', 'host', *options)
+            return [{row['keys']['host'] for row in reported['groups']['slab']['rows'] if row[side]} for side in ('in_a', 'in_b')]
         self.assertEqual([{'web1'}, {'web2'}], hosts('--host', 'web*', '--a', 'host=web1', '--b', 'kernel=5.10*'))
         self.assertEqual([{'web1', 'old'}, {'old'}], hosts('--a', 'host=web1,host=old', '--b', 'host=old'))
         self.assertEqual([{'old', 'big'}, {'big'}],

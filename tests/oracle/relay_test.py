@@ -36,7 +36,7 @@ def totals_of(made):
     return dict(sites)
 
 
-def said_of(found):
+def reported(found):
     return {row['address']: [row['allocations'], row['bytes_requested'], row['bytes_allocated'], row['live_bytes']]
             for row in found['call_sites']}
 
@@ -69,7 +69,7 @@ class Layouts(RelayTest):
                 self.assertTrue(found['trace']['format'].endswith(f' {abi}'), found['trace']['format'])
                 self.assertEqual(found['trace']['events'], len(made))
                 self.assertEqual(found['trace']['word_bits'], 64 if abi.startswith('v3-64') else 32)
-                self.assertEqual(said_of(found), totals_of(made))
+                self.assertEqual(reported(found), totals_of(made))
                 checked = run('check', self.folder)
                 # layout v2 has no times; a message reports this
                 self.assertEqual(checked.returncode, 1 if abi.startswith('v2') else 0, checked.stdout)
@@ -104,7 +104,7 @@ class Layouts(RelayTest):
         made = relay_files.events(100)
         relay_files.write(self.folder, 'v1-be', made)
         found = report(self.folder, '--abi', 'v1-be')
-        self.assertEqual(said_of(found), totals_of(made))
+        self.assertEqual(reported(found), totals_of(made))
         self.assertFalse([one for one in found['findings'] if one['kind'] == 'guessed_layout'])
 
 

@@ -14,7 +14,7 @@ import check_prose  # noqa: E402
 
 # For each rule, a sentence that the rule refuses, and a sentence that passes all rules.
 EXAMPLES = {
-    'told': ('Nothing did where all of it was told twice.', 'The two events cannot be told apart.'),
+    'told': ('Nothing did where all of it was told twice.', 'The two events cannot be distinguished.'),
     'tells': ('A name tells its format.', 'The option tells the kernel to sample.'),
     'is said': ('Damage is said.', 'Damage is reported.'),
     'but for': ('All but for the names is the same.', 'All is the same except the names.'),

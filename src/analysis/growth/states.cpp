@@ -30,14 +30,14 @@ std::vector<double> even_values(const std::vector<MemorySeriesPoint>& points) {
   const auto begin = static_cast<double>(points.front().time_ns);
   const double step = (static_cast<double>(points.back().time_ns) - begin) / static_cast<double>(points.size() - 1);
   std::vector<double> values;
-  std::size_t behind = 1;
+  std::size_t after = 1;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double time = begin + step * static_cast<double>(i);
-    while (behind + 1 < points.size() && static_cast<double>(points[behind].time_ns) < time) ++behind;
-    const auto before = static_cast<double>(points[behind - 1].time_ns);
-    const double between = static_cast<double>(points[behind].time_ns) - before;
+    while (after + 1 < points.size() && static_cast<double>(points[after].time_ns) < time) ++after;
+    const auto before = static_cast<double>(points[after - 1].time_ns);
+    const double between = static_cast<double>(points[after].time_ns) - before;
     const double part = between > 0 ? std::clamp((time - before) / between, 0.0, 1.0) : 1;
-    values.push_back(std::lerp(points[behind - 1].value, points[behind].value, part));
+    values.push_back(std::lerp(points[after - 1].value, points[after].value, part));
   }
   return values;
 }

@@ -55,7 +55,9 @@ bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& 
 std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end_ns) {
   std::vector<Imperfection> kinds = hiding_events(info.findings);
   if (info.losses.complete_until_ns && end_ns <= *info.losses.complete_until_ns)
-    std::erase_if(kinds, [](Imperfection kind) { return std::ranges::find(kHidesTheEnd, kind) != kHidesTheEnd.end(); });
+    std::erase_if(kinds, [](Imperfection kind) {
+      return std::ranges::find(kImpliesMissingEnd, kind) != kImpliesMissingEnd.end();
+    });
   return kinds;
 }
 

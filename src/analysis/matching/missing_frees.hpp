@@ -22,8 +22,8 @@ using FreeCounts = std::array<std::uint64_t, 256>;
 // contains the events of frees.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
-// Returns the kinds of findings that mean that events before `end_ns` may be missing (kHidesEvents). If only the end of
-// the file is missing, no event before this end is missing.
+// Returns the kinds of findings that mean that events before `end_ns` may be missing (kImpliesMissingEvents). If only
+// the end of the file is missing, no event before this end is missing.
 std::vector<Imperfection> hiding_events(const TraceInfo& info, std::uint64_t end_ns);
 
 inline constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};

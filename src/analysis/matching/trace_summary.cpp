@@ -68,7 +68,7 @@ RecordedTime recorded_time_within(const TraceInfo& info, const EventSpan& seen, 
 
 std::vector<Imperfection> hiding_events(const Findings& findings) {
   std::vector<Imperfection> found;
-  std::ranges::copy_if(kHidesEvents, std::back_inserter(found),
+  std::ranges::copy_if(kImpliesMissingEvents, std::back_inserter(found),
                        [&findings](Imperfection kind) { return findings.count_of(kind) > 0; });
   return found;
 }

@@ -15,7 +15,7 @@ namespace kmt {
 // True if only some tasks were recorded, according to the trace or to the command line in a .kmt file.
 bool only_some_tasks(const TraceInfo& info);
 
-// Returns the kinds of findings that mean that events may be missing (kHidesEvents).
+// Returns the kinds of findings that mean that events may be missing (kImpliesMissingEvents).
 std::vector<Imperfection> hiding_events(const Findings& findings);
 
 // Returns the summary of a trace. The times and the number of events are not set; see EventSpan::store_in().

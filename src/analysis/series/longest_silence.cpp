@@ -8,7 +8,7 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostTasks = 1 << 20;
-constexpr std::int32_t kNobody = std::numeric_limits<std::int32_t>::min();
+constexpr std::int32_t kNoTask = std::numeric_limits<std::int32_t>::min();
 // Minimum ratio of the longest to the second-longest silence; otherwise the longest does not count.
 constexpr std::uint64_t kTimes = 20;
 
@@ -32,10 +32,10 @@ void LongestSilence::add(const Event& event) {
   }
   ++events_;
   last_ns_ = std::max(last_ns_, event.time_ns);
-  if (on_cpus_.size() <= event.cpu) on_cpus_.resize(event.cpu + std::size_t{1}, {kNobody, 0});
+  if (on_cpus_.size() <= event.cpu) on_cpus_.resize(event.cpu + std::size_t{1}, {kNoTask, 0});
   auto& [tid, time_ns] = on_cpus_[event.cpu];
   if (tid != event.tid) {
-    if (tid != kNobody) note(tid, time_ns);
+    if (tid != kNoTask) note(tid, time_ns);
     note(event.tid, event.time_ns);
     tid = event.tid;
   }
@@ -46,7 +46,7 @@ std::optional<LongestSilence::Silence> LongestSilence::out_of_proportion(std::ui
   constexpr std::uint64_t kFewEvents = 1000;  // minimum number of events; with fewer, long silences are normal
   if (events_ < kFewEvents || longest_ns_ <= least_ns || longest_ns_ / kTimes <= second_ns_) return std::nullopt;
   for (const auto& [tid, time_ns] : on_cpus_)
-    if (tid != kNobody) note(tid, time_ns);
+    if (tid != kNoTask) note(tid, time_ns);
   Silence silence{begin_ns_, longest_ns_, {}};
   for (const auto& [tid, seen] : seen_)
     if (seen.first_ns <= begin_ns_ && seen.last_ns >= begin_ns_ + longest_ns_) silence.tasks.push_back(tid);

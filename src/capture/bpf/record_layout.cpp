@@ -160,10 +160,10 @@ std::string longer_user_stack(const std::string& format) {
     if (array == std::string_view::npos || size == std::string_view::npos) {
       text += line;
     } else {
-      const std::size_t behind = line.find(';', size);
+      const std::size_t after = line.find(';', size);
       text += fmt::format("{} caller[{}]{}size:{}{}", line.substr(0, array), int{KMT_USER_FRAMES},
                           line.substr(line.find(']') + 1, size - line.find(']') - 1), KMT_USER_FRAMES * sizeof(long),
-                          line.substr(behind));
+                          line.substr(after));
     }
     text += '\n';
   }

@@ -205,10 +205,10 @@ RecordPrograms::~RecordPrograms() = default;
 RingSizes ring_sizes(const ProgramsRequest& request, unsigned rings, std::uint64_t largest) {
   RingSizes sizes;
   // room for the largest entry, and for an entry before it that reports lost events
-  const std::uint64_t behind = 2 * sizeof(kmt_entry) + sizeof(std::uint64_t) + largest;
+  const std::uint64_t after = 2 * sizeof(kmt_entry) + sizeof(std::uint64_t) + largest;
   sizes.bytes = std::clamp(std::bit_floor(request.ring_bytes_of_cpu / rings),
                            std::max(kFewestRingBytes, std::bit_ceil(4 * largest)), kMostRingBytes);
-  sizes.stride = (sizeof(kmt_ring) + sizes.bytes + behind + 7) / 8 * 8;
+  sizes.stride = (sizeof(kmt_ring) + sizes.bytes + after + 7) / 8 * 8;
   return sizes;
 }
 

@@ -45,7 +45,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     try {
       add_probe_event(tracefs, definitions[i].exit);
     } catch (const Error&) {
-      left_out_.push_back(name);
+      omitted_.push_back(name);
       refused.push_back({name, "the kernel allows no kprobe: " + last_refusal(tracefs)});
       continue;
     }
@@ -65,7 +65,7 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
     functions_.push_back({name, probes});
   }
   if (functions_.empty())
-    throw Error(fmt::format("The kernel allows no kprobe for {}: {}", first_of(left_out_), last_refusal(tracefs)),
+    throw Error(fmt::format("The kernel allows no kprobe for {}: {}", first_of(omitted_), last_refusal(tracefs)),
                 ExitCode::unsupported);
   kernel.call_types = calls.types;
   if (!refused.empty()) kernel.notes["refused_functions"] = refused_functions_text(refused);
@@ -75,19 +75,19 @@ CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instan
       kernel.formats.push_back({"kmemtrace", std::move(*text)});
 }
 
-void CallProbes::enable(const std::vector<pid_t>& left_out) const {
-  if (!left_out.empty()) {
-    if (const auto without = filter_without(left_out))
+void CallProbes::enable(const std::vector<pid_t>& omitted) const {
+  if (!omitted.empty()) {
+    if (const auto without = filter_without(omitted))
       instance_.set(fmt::format("events/{}/filter", group_), *without);
     else
-      instance_.set("set_event_notrace_pid", fmt::format("{}", fmt::join(left_out, " ")));
+      instance_.set("set_event_notrace_pid", fmt::format("{}", fmt::join(omitted, " ")));
   }
   instance_.set(fmt::format("events/{}/enable", group_), "1");
 }
 
 std::string CallProbes::name() const {
-  if (left_out_.empty()) return "kprobe events";
-  return fmt::format("kprobe events, but not for {}, because the kernel allows no probe there", first_of(left_out_));
+  if (omitted_.empty()) return "kprobe events";
+  return fmt::format("kprobe events, but not for {}, because the kernel allows no probe there", first_of(omitted_));
 }
 
 // Returns the number of missed calls of each function. If too many calls of a function are open, the kernel misses

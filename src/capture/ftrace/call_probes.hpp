@@ -23,8 +23,8 @@ class CallProbes {
   CallProbes(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
              KernelDescription& kernel);
 
-  // Starts recording calls of all threads except those in `left_out`. Throws Error.
-  void enable(const std::vector<pid_t>& left_out) const;
+  // Starts recording calls of all threads except those in `omitted`. Throws Error.
+  void enable(const std::vector<pid_t>& omitted) const;
   std::string name() const;  // name for users, such as "kprobe events, but not of …, where the kernel allows no probe"
   // Returns how many entries and exits were missed since the probes were created. Includes tasks that are not recorded,
   // because the kernel counts for all tasks together. Linux 5.10 does not count all of them (see call_probes.cpp).
@@ -39,8 +39,8 @@ class CallProbes {
     std::string function;
     std::size_t probes = 0;
   };
-  std::vector<Probed> functions_;      // functions in the order of their probes
-  std::vector<std::string> left_out_;  // functions that the kernel has refused
+  std::vector<Probed> functions_;     // functions in the order of their probes
+  std::vector<std::string> omitted_;  // functions that the kernel has refused
 };
 
 }  // namespace kmt

@@ -47,8 +47,8 @@ std::optional<std::string> filter_without(const std::vector<pid_t>& threads) {
 }
 
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
-                       const std::vector<KernelFilter>& filters, const std::vector<pid_t>& left_out) {
-  const auto without = left_out.empty() ? std::optional<std::string>("") : filter_without(left_out);
+                       const std::vector<KernelFilter>& filters, const std::vector<pid_t>& omitted) {
+  const auto without = omitted.empty() ? std::optional<std::string>("") : filter_without(omitted);
   bool by_pid_list = !without;
   for (const EventName& event : events) {
     // Sets each filter separately first. If the kernel refuses a filter, its error message is then about this filter.
@@ -63,7 +63,7 @@ bool set_event_filters(const TracefsInstance& instance, const std::vector<EventN
     }
     if (!whole.empty()) set_filter(instance, event, whole);
   }
-  if (by_pid_list) instance.set("set_event_notrace_pid", fmt::format("{}", fmt::join(left_out, " ")));
+  if (by_pid_list) instance.set("set_event_notrace_pid", fmt::format("{}", fmt::join(omitted, " ")));
   return by_pid_list;
 }
 

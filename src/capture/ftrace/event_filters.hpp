@@ -22,11 +22,11 @@ constexpr std::size_t kMostFilterBytes = 4000;  // the kernel accepts less than 
 // drops the interrupts as well.
 std::optional<std::string> filter_without(const std::vector<pid_t>& threads);
 
-// Sets all filters. Excludes the events of the threads in `left_out`, except frees. Frees are kept because the kernel
+// Sets all filters. Excludes the events of the threads in `omitted`, except frees. Frees are kept because the kernel
 // often frees other tasks' objects in the recorder, and their allocations may be in the trace. Returns true if the
 // expression would have been too long and set_event_notrace_pid was used instead. If an expression of `filters` is
 // wrong, throws Error with the kernel's message.
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
-                       const std::vector<KernelFilter>& filters, const std::vector<pid_t>& left_out);
+                       const std::vector<KernelFilter>& filters, const std::vector<pid_t>& omitted);
 
 }  // namespace kmt

@@ -60,7 +60,7 @@ void CgroupMoves::poll() {
 
 std::string CgroupMoves::lost_text() const {
   if (!rings_) return {};
-  std::vector<std::string> lost = rings_->losses("moves", left_out_);
+  std::vector<std::string> lost = rings_->losses("moves", omitted_);
   if (const std::string why = rings_->why_none(); !why.empty()) lost.push_back("all: " + why);
   for (const unsigned cpu : late_) lost.push_back(fmt::format("moves on CPU {} when it came online", cpu));
   return fmt::format("{}", fmt::join(lost, "; "));
@@ -81,7 +81,7 @@ void CgroupMoves::take(Bytes sample) {
   path.seek(word(places_.path) & 0xffff);
   const std::string name(path.c_string());
   if (name.find('\n') != std::string::npos || text_.size() + name.size() > kMostBytes)
-    ++left_out_;
+    ++omitted_;
   else
     text_ += fmt::format("{} {} {}\n", ticks_at(time_ns), word(places_.task), name);
 }

@@ -42,7 +42,7 @@ class CgroupMoves {
   ClockScale scale_;
   Places places_;
   std::optional<PerfRings> rings_;  // empty if the kernel lacks the event
-  std::uint64_t left_out_ = 0;      // number of moves that did not fit in the note
+  std::uint64_t omitted_ = 0;       // number of moves that did not fit in the note
   std::set<unsigned> late_;         // CPUs that were online for some time without a buffer
   std::string text_;
 };

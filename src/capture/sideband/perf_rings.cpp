@@ -41,8 +41,8 @@ void PerfRings::close(unsigned cpu) {
   rings_.erase(ring);
 }
 
-std::vector<std::string> PerfRings::losses(std::string_view records, std::uint64_t left_out) const {
-  std::uint64_t lost = lost_ + left_out;
+std::vector<std::string> PerfRings::losses(std::string_view records, std::uint64_t omitted) const {
+  std::uint64_t lost = lost_ + omitted;
   for (const auto& [cpu, ring] : rings_) lost += ring->lost();
   std::vector<std::string> losses;
   if (lost > 0) losses.push_back(fmt::format("{} {}", lost, records));

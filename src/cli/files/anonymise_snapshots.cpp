@@ -23,7 +23,7 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
   const unsigned word_bits = description.kernel.long_bytes * 8;
   const Pseudonyms pseudonyms(key, word_bits);
   const CodeLayout code(description.kernel.kallsyms, word_bits, pseudonyms.address(std::uint64_t{1} << 20));
-  std::vector<std::string> left_out;
+  std::vector<std::string> omitted;
   std::size_t damaged = 0;
   std::optional<kmt_format::SnapshotWriter> to;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -33,7 +33,7 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
       ++damaged;
       continue;
     }
-    const TraceDescription anonymised = anonymous(description, pseudonyms, code, left_out);
+    const TraceDescription anonymised = anonymous(description, pseudonyms, code, omitted);
     if (!to) to.emplace(output, anonymised.kernel);
     to->add(anonymised.samples.front());
   }
@@ -41,11 +41,11 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
     throw Error("All snapshots in the file are damaged").hint("Try another copy of the file").at({input, {}, {}});
   to->finish();
   damaged += from.reader()->without_base();
-  if (damaged > 0) left_out.push_back(fmt::format("{} damaged snapshots", damaged));
-  if (!from.reader()->damage().empty()) left_out.emplace_back("damaged parts of the file");
-  std::ranges::sort(left_out);
-  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
-  return left_out;
+  if (damaged > 0) omitted.push_back(fmt::format("{} damaged snapshots", damaged));
+  if (!from.reader()->damage().empty()) omitted.emplace_back("damaged parts of the file");
+  std::ranges::sort(omitted);
+  omitted.erase(std::unique(omitted.begin(), omitted.end()), omitted.end());
+  return omitted;
 }
 
 }  // namespace kmt

@@ -93,13 +93,13 @@ std::string listed(const Names& names) {
   return text;
 }
 
-void print_left_out(const ConvertArguments& options, const LeftOut& left_out) {
-  if (!left_out.fields.empty())
-    say("note: {}: blanked event fields: {}\n", options.input_name(), listed(left_out.fields));
-  if (left_out.events > 0)
-    say("note: {}: {} unreadable events were dropped\n", options.input_name(), humane_count(left_out.events));
-  if (!left_out.texts.empty())
-    say("note: {}: dropped from the description of the machine: {}\n", options.input_name(), listed(left_out.texts));
+void print_left_out(const ConvertArguments& options, const Omitted& omitted) {
+  if (!omitted.fields.empty())
+    say("note: {}: blanked event fields: {}\n", options.input_name(), listed(omitted.fields));
+  if (omitted.events > 0)
+    say("note: {}: {} unreadable events were dropped\n", options.input_name(), humane_count(omitted.events));
+  if (!omitted.texts.empty())
+    say("note: {}: dropped from the description of the machine: {}\n", options.input_name(), listed(omitted.texts));
 }
 
 PseudonymKey key_for(const ConvertArguments& options) {
@@ -146,7 +146,7 @@ void write_records(const ConvertArguments& options, Writer&& writer, Findings& f
   if (options.anonymise) {
     RecordAnonymiser anonymiser(key_for(options), writer);
     read_with_symbols(options, anonymiser, findings);
-    print_left_out(options, anonymiser.left_out());
+    print_left_out(options, anonymiser.omitted());
   } else if (!options.kallsyms.empty()) {
     read_with_symbols(options, writer, findings);
   } else {
@@ -163,9 +163,9 @@ bool convert(const ConvertArguments& options) {
   Findings findings;
   const std::string extension = fs::path(options.output).extension();
   if (options.anonymise && extension == ".kmt" && !options.from_standard_input() && is_snapshot_file(options.input)) {
-    LeftOut left_out;
-    left_out.texts = anonymise_snapshots(options.input, options.output, key_for(options));
-    print_left_out(options, left_out);
+    Omitted omitted;
+    omitted.texts = anonymise_snapshots(options.input, options.output, key_for(options));
+    print_left_out(options, omitted);
     return false;
   }
   try {

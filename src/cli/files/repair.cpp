@@ -79,16 +79,16 @@ std::string describe(const kmt_format::Repair& repair, const TextStyle& style) {
   if (repair.streams.empty() && repair.snapshots > 0)
     out += labelled(label, say_number_of(repair.snapshots, "snapshot", style), style);
   label = "left out";
-  for (std::size_t i = 0; i < std::min(repair.left_out.size(), kPlacesShown); ++i) {
-    const auto& [range, what] = repair.left_out[i];
+  for (std::size_t i = 0; i < std::min(repair.omitted.size(), kPlacesShown); ++i) {
+    const auto& [range, what] = repair.omitted[i];
     out += labelled(
         label, fmt::format("{} at offset {:#x}: {}", say_number_of(range.bytes, "byte", style), range.offset, what),
         style);
     label = "";
   }
-  if (repair.left_out.size() > kPlacesShown)
-    out += labelled("", fmt::format("{} more places", repair.left_out.size() - kPlacesShown), style);
-  if (repair.left_out.empty()) out += labelled(label, "nothing", style);
+  if (repair.omitted.size() > kPlacesShown)
+    out += labelled("", fmt::format("{} more places", repair.omitted.size() - kPlacesShown), style);
+  if (repair.omitted.empty()) out += labelled(label, "nothing", style);
   return out + labelled("index", repair.lacked_index ? "was missing" : "was present", style);
 }
 

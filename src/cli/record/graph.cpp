@@ -86,9 +86,8 @@ void say_namesakes(const std::vector<Namesakes>& namesakes) {
   std::vector<std::string> all;
   std::vector<std::string> some;
   for (const Namesakes& same : namesakes)
-    if (same.left_out > 0)
-      some.push_back(
-          fmt::format("{} of {} called {}", same.left_out, same.chosen + same.left_out, printable(same.name)));
+    if (same.omitted > 0)
+      some.push_back(fmt::format("{} of {} called {}", same.omitted, same.chosen + same.omitted, printable(same.name)));
     else
       all.push_back(fmt::format("{} called {}", same.chosen, printable(same.name)));
   if (!all.empty())

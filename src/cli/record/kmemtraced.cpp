@@ -76,10 +76,10 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
   for (const RawCpu& cpu : outcome.recording.cpus) sum += parse_buffer_counters(cpu.statistics);
   say("{} events in {:.1f} s, {} in {} files\n", humane_count(sum.read), outcome.seconds, humane_bytes(writer.bytes()),
       outcome.recording.cpus.size());
-  if (writer.left_out() > 0)
+  if (writer.omitted() > 0)
     say("note: {} events are not in the files, because the layout cannot store them: failed allocations, allocations "
         "of 0 bytes, and frees of NULL\n",
-        humane_count(writer.left_out()));
+        humane_count(writer.omitted()));
   if (writer.repeated_frees() > 0)
     say("note: {} frees are not in the files, because the files have the earlier calls of kfree_rcu() for these "
         "objects\n",

@@ -141,9 +141,8 @@ WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
     written.files = recording_->files_written();
     written.files_removed = recording_->files_removed();
     if (flight_) written.events = recording_->last_file().events;
-    if (const std::uint64_t left_out = recording_->last_file().left_out; left_out > 0)
-      say("warning: the disk was full, so the oldest {} events in memory are not in the file\n",
-          humane_count(left_out));
+    if (const std::uint64_t omitted = recording_->last_file().omitted; omitted > 0)
+      say("warning: the disk was full, so the oldest {} events in memory are not in the file\n", humane_count(omitted));
     if (flight_ && flight_->time_ns && recording_->was_short_of_memory())
       say("note: {} of memory was too small for the whole time of --flight; raise --max-memory\n",
           humane_bytes(flight_->bytes));

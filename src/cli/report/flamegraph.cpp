@@ -113,9 +113,9 @@ int run(const FlamegraphArguments& options) {
   file.finish();
   if (graph.frames == 0)
     say("note: the picture is empty, because the selected events have no value for --metric {}\n", options.metric);
-  if (graph.left_out > 0)
-    say("note: the {} smallest of {} frames are not drawn\n", humane_count(graph.left_out),
-        humane_count(graph.left_out + graph.frames));
+  if (graph.omitted > 0)
+    say("note: the {} smallest of {} frames are not drawn\n", humane_count(graph.omitted),
+        humane_count(graph.omitted + graph.frames));
   const auto is_complete = [](const Side& side) { return side.profile.trace.complete; };
   if (std::ranges::all_of(sides, is_complete)) return 0;
   say_interrupted("picture");

@@ -132,7 +132,7 @@ std::vector<MissingSource> notes_of(const Copies& copies) {
   if (copies.last_is_unusable)
     notes.push_back({"log", "the last report of the log is cut off, so an earlier one is used", {}});
   add("incomplete reports", copies.unusable_reports);
-  add("unused reports, because their lines are mixed and cannot be told apart", copies.mixed_reports);
+  add("unused reports, because their lines are mixed and cannot be distinguished", copies.mixed_reports);
   add("unused reports, because the log has too many", copies.dropped_reports);
   add("unused reports of earlier boots", copies.earlier_reports);
   add("unused reports, because each is the same as an earlier one", copies.repeated_reports);

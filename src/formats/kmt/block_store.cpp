@@ -161,7 +161,7 @@ FlightStore::Written FlightStore::write(const std::string& path, const TraceDesc
     } catch (const Error&) {
       if (blocks.empty()) throw;
       for (std::size_t half = (blocks.size() + 1) / 2; half > 0; --half) {
-        written.left_out += blocks.front()->events;
+        written.omitted += blocks.front()->events;
         blocks.pop_front();
       }
     }

@@ -46,7 +46,7 @@ class Planner {
     repair_.readable = !description_.kernel.header_page.empty() || (repair_.snapshots > 0 && !repair_.has_trace);
     repair_.lacked_index = !index_;
     repair_.needed = !is_whole();
-    if (repair_.lacked_index || !repair_.left_out.empty()) append_note();
+    if (repair_.lacked_index || !repair_.omitted.empty()) append_note();
     const std::vector<std::uint8_t> end = new_index_.end_of_file(kept_bytes_);
     repair_.end.insert(repair_.end.end(), end.begin(), end.end());
     for (auto& [number, stream] : streams_) repair_.streams.push_back(std::move(stream));
@@ -103,10 +103,10 @@ class Planner {
       repair_.kept.push_back(range);
   }
 
-  void leave_out(Repair::Range range, const char* what) { repair_.left_out.push_back({range, what}); }
+  void leave_out(Repair::Range range, const char* what) { repair_.omitted.push_back({range, what}); }
 
   bool is_whole() const {
-    return repair_.only_end() && repair_.left_out.empty() && index_ && index_->end() + kTrailerBytes == file_.size() &&
+    return repair_.only_end() && repair_.omitted.empty() && index_ && index_->end() + kTrailerBytes == file_.size() &&
            has_trailer(file_) && load<std::uint64_t>(file_.data() + end_, ByteOrder::little) == index_->offset &&
            is_same_index(*index_);
   }
@@ -121,7 +121,7 @@ class Planner {
   void append_note() {
     std::string note = description_.repaired;
     std::size_t notes = 0;
-    for (const auto& [range, what] : repair_.left_out)
+    for (const auto& [range, what] : repair_.omitted)
       if (++notes <= kMostNotes) note += fmt::format("{} bytes at offset {:#x}: {}\n", range.bytes, range.offset, what);
     if (notes > kMostNotes) note += fmt::format("{} more places\n", notes - kMostNotes);
     if (repair_.lacked_index) note += fmt::format("{}\n", kNoIndex);

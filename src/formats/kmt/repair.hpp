@@ -19,7 +19,7 @@ struct Repair {
     std::uint64_t offset = 0;  // in the damaged file, in bytes
     std::uint64_t bytes = 0;
   };
-  struct LeftOut {
+  struct Omitted {
     Range range;
     std::string what;
   };
@@ -36,7 +36,7 @@ struct Repair {
   bool readable = false;          // true if the description that events need is intact, or the file has only snapshots
   bool has_trace = false;         // false if the file has only snapshots
   bool lacked_index = false;      // true if the file had no index, so that its last blocks may be missing
-  std::vector<LeftOut> left_out;  // in file order
+  std::vector<Omitted> omitted;   // in file order
   std::uint64_t snapshots = 0;    // number of snapshots that the repair keeps
   std::vector<Stream> streams;    // by stream number
   std::vector<Range> kept;        // the header and all intact chunks except the index; sorted, adjacent ranges joined

@@ -151,7 +151,7 @@ void RecordCursor::feed(const Record& record) {
   packed_bytes_ = record.payload.size();
   const std::optional<Bytes> packed = packed_data(record, order_);
   if (given_up_ && !(packed && begins_stream(*packed))) {
-    left_out_ += packed_bytes_;
+    omitted_ += packed_bytes_;
     return;
   }
   say_left_out();
@@ -197,15 +197,15 @@ void RecordCursor::distrust(const Record& record, const char* what) {
 void RecordCursor::give_up(std::string_view why, std::uint64_t offset) {
   if (given_up_) return;
   given_up_ = GivenUp{std::string(why), offset};
-  left_out_ = offset == compressed_offset_ ? packed_bytes_ : 0;
+  omitted_ = offset == compressed_offset_ ? packed_bytes_ : 0;
 }
 
 // Reports the ignored data, and prepares for a new stream. Called when a new stream starts, and at the end of the file.
 void RecordCursor::say_left_out() {
   if (!given_up_) return;
-  if (left_out_ > 0)
+  if (omitted_ > 0)
     findings_.add({Imperfection::damaged_section,
-                   fmt::format("compressed: {}: {} bytes from there on are left out", given_up_->why, left_out_),
+                   fmt::format("compressed: {}: {} bytes from there on are left out", given_up_->why, omitted_),
                    {},
                    given_up_->offset});
   given_up_.reset();

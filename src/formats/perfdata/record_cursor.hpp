@@ -65,7 +65,7 @@ class RecordCursor {
   std::uint64_t compressed_offset_ = 0;  // offset of the current compressed record in the file, in bytes
   std::uint64_t packed_bytes_ = 0;       // size of the current compressed record
   std::optional<GivenUp> given_up_;
-  std::uint64_t left_out_ = 0;  // compressed bytes ignored since the damage
+  std::uint64_t omitted_ = 0;  // compressed bytes ignored since the damage
 };
 
 }  // namespace kmt::perfdata

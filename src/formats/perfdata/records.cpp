@@ -115,7 +115,7 @@ class Converter {
   unsigned long_bytes_ = 8;
   std::optional<std::uint16_t> stack_id_;  // empty if no stacks are written
   std::optional<std::uint16_t> user_stack_id_;
-  std::uint64_t left_out_ = 0;
+  std::uint64_t omitted_ = 0;
   std::vector<std::uint8_t> stack_record_;
 };
 
@@ -179,17 +179,17 @@ void Converter::convert() {
     while (const Held* const item = records_.next_due()) give(*item);
   }
   by_cpu_->finish();
-  if (left_out_ > 0)
+  if (omitted_ > 0)
     findings_.add(
-        {Imperfection::unwritten_event, fmt::format("{} of them: not tracepoints, or without fields", left_out_)},
-        left_out_);
+        {Imperfection::unwritten_event, fmt::format("{} of them: not tracepoints, or without fields", omitted_)},
+        omitted_);
 }
 
 void Converter::take_sample() {
   const Sample& sample = records_.parser().sample();
   const Attribute& attribute = contents_.attributes.all()[records_.parser().attribute()];
   if (!sample.raw || attribute.type != kTypeTracepoint) {
-    ++left_out_;
+    ++omitted_;
     return;
   }
   Held& item = records_.items().emplace_back();

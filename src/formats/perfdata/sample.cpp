@@ -99,15 +99,15 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
 
 // Reads the program counter from the user registers. If the sample is too short for them, does not fail, because the
 // other fields are complete.
-void SampleLayout::read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const {
+void SampleLayout::read_user_registers(Bytes after_raw, ByteOrder order, Sample& sample) const {
   std::uint64_t at = 0;
   const auto next = [&]() -> std::uint64_t {
-    if (at > behind_raw.size() || behind_raw.size() - at < 8) return 0;
+    if (at > after_raw.size() || after_raw.size() - at < 8) return 0;
     at += 8;
-    return load<std::uint64_t>(behind_raw.data() + at - 8, order);
+    return load<std::uint64_t>(after_raw.data() + at - 8, order);
   };
   if (has_branches_) {
-    const std::uint64_t branches = std::min<std::uint64_t>(next(), behind_raw.size());
+    const std::uint64_t branches = std::min<std::uint64_t>(next(), after_raw.size());
     if ((branch_type_ & BranchBits::kHardwareIndex) != 0) at += 8;
     at += branches * ((branch_type_ & BranchBits::kCounters) != 0 ? 32 : 24);
   }

@@ -36,7 +36,7 @@ class SampleLayout {
  private:
   static constexpr std::uint32_t kNone = ~0u;
 
-  void read_user_registers(Bytes behind_raw, ByteOrder order, Sample& sample) const;
+  void read_user_registers(Bytes after_raw, ByteOrder order, Sample& sample) const;
   static std::optional<std::uint64_t> number(Bytes payload, std::uint32_t at, ByteOrder order) {
     if (at == kNone || payload.size() < at + std::uint64_t{8}) return std::nullopt;
     return load<std::uint64_t>(payload.data() + at, order);

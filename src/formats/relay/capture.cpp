@@ -111,7 +111,7 @@ Capture find_capture(const std::vector<std::string>& paths) {
   std::ranges::stable_sort(capture.files, {}, &CpuFile::cpu);
   for (const std::string& name : names_in(folder.empty() ? "." : folder.string())) {
     const std::optional<unsigned> cpu = cpu_of_name(name);
-    if (cpu && !std::ranges::binary_search(capture.files, *cpu, {}, &CpuFile::cpu)) capture.left_out.push_back(*cpu);
+    if (cpu && !std::ranges::binary_search(capture.files, *cpu, {}, &CpuFile::cpu)) capture.omitted.push_back(*cpu);
   }
   take_kallsyms(kallsyms ? *kallsyms : text_beside(folder, "kallsyms").value_or(""), capture);
   if (const auto text = overruns ? overruns : text_beside(folder, "total_overruns"))

@@ -18,11 +18,11 @@ struct CpuFile {
 };
 
 struct Capture {
-  std::string path;                // path for messages
-  std::vector<CpuFile> files;      // sorted by CPU
-  std::vector<unsigned> left_out;  // CPUs whose files are in the folder, but are not read
-  std::string kallsyms;            // contents of kallsyms; may be empty
-  bool bad_kallsyms = false;       // true if kallsyms exists but has no symbols
+  std::string path;               // path for messages
+  std::vector<CpuFile> files;     // sorted by CPU
+  std::vector<unsigned> omitted;  // CPUs whose files are in the folder, but are not read
+  std::string kallsyms;           // contents of kallsyms; may be empty
+  bool bad_kallsyms = false;      // true if kallsyms exists but has no symbols
   std::optional<std::uint64_t> total_overruns;
   bool bad_total_overruns = false;  // true if total_overruns exists but has no number
 };

@@ -107,7 +107,7 @@ void LiveWriter::encode(Cpu& cpu, Bytes page) {
     const bool allocates = is_slab_alloc(event.kind);
     if (!allocates && !is_slab_free(event.kind)) continue;
     if (event.address == 0 || (allocates && event.bytes_requested == 0)) {
-      ++left_out_;
+      ++omitted_;
       continue;
     }
     const std::optional<Type> type = type_of(event, cpu.info.tables);

@@ -28,7 +28,7 @@ class LiveWriter : public PageSink {
   std::uint64_t bytes() const { return bytes_; }
   // Returns the number of events that were dropped because the layout cannot store failed allocations and frees of
   // NULL.
-  std::uint64_t left_out() const { return left_out_; }
+  std::uint64_t omitted() const { return omitted_; }
   // Returns the number of dropped events that repeat the free of an object that was passed to kfree_rcu().
   std::uint64_t repeated_frees() const { return repeated_frees_; }
   std::uint64_t damaged_pages() const { return damaged_pages_; }
@@ -42,7 +42,7 @@ class LiveWriter : public PageSink {
   std::vector<std::unique_ptr<Cpu>> cpus_;  // index: CPU number
   std::uint64_t page_bytes_;
   std::atomic<std::uint64_t> bytes_ = 0;
-  std::atomic<std::uint64_t> left_out_ = 0;
+  std::atomic<std::uint64_t> omitted_ = 0;
   std::atomic<std::uint64_t> repeated_frees_ = 0;
   std::atomic<std::uint64_t> damaged_pages_ = 0;
 };

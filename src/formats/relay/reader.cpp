@@ -78,9 +78,9 @@ class Repeats {
 
   bool has(std::int64_t time, Bytes record) {
     if (!highest_ || time > *highest_) return false;
-    const auto behind = std::ranges::upper_bound(places_, time, {}, &Place::time);
-    if (behind == places_.begin()) return false;
-    const Place& place = *std::prev(behind);
+    const auto after = std::ranges::upper_bound(places_, time, {}, &Place::time);
+    if (after == places_.begin()) return false;
+    const Place& place = *std::prev(after);
     // If possible, continue after the last match, because the records of a block that was copied twice follow each
     // other in both copies.
     if (!found_ || found_->time > time || found_->time < place.time) {
@@ -416,7 +416,7 @@ class RelaySource : public Source {
     info_.code.kallsyms = std::move(capture_.kallsyms);
     info_.recording.buffers = {""};
     for (const CpuFile& file : capture_.files) info_.machine.cpus = std::max(info_.machine.cpus, file.cpu + 1);
-    for (const unsigned cpu : capture_.left_out) info_.machine.cpus = std::max(info_.machine.cpus, cpu + 1);
+    for (const unsigned cpu : capture_.omitted) info_.machine.cpus = std::max(info_.machine.cpus, cpu + 1);
   }
 
   void report_what_is_missing(bool one_cpu_alone) {
@@ -434,7 +434,7 @@ class RelaySource : public Source {
     if (one_cpu_alone || common_.abi.layout->cpu.bytes != 0) return;
     for (unsigned cpu = 0; cpu < info_.machine.cpus; ++cpu) {
       if (std::ranges::binary_search(capture_.files, cpu, {}, &CpuFile::cpu)) continue;
-      const bool beside = std::ranges::find(capture_.left_out, cpu) != capture_.left_out.end();
+      const bool beside = std::ranges::find(capture_.omitted, cpu) != capture_.omitted.end();
       info_.findings.add(
           {Imperfection::missing_cpu, beside ? "its file exists, but is not read" : "it has no file", cpu});
     }

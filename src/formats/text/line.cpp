@@ -111,16 +111,16 @@ std::string_view take_time(std::string_view& rest, Line& line) {
 // Skips a number between the time and the event: the time since the last event, such as "(+175)", or perf's period,
 // such as "1".
 void skip_difference_and_period(std::string_view& rest) {
-  std::string_view behind = rest;
-  std::string_view word = take_word(behind);
+  std::string_view after = rest;
+  std::string_view word = take_word(after);
   if (word.starts_with("(+")) {
     const std::size_t end = rest.find(')');
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-    behind = rest;
-    word = take_word(behind);
+    after = rest;
+    word = take_word(after);
   }
   const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
-  if (is_number && take_word(behind).find(':') != rest.npos)
+  if (is_number && take_word(after).find(':') != rest.npos)
     rest.remove_prefix(static_cast<std::size_t>(word.data() + word.size() - rest.data()));
 }
 

@@ -36,13 +36,13 @@ std::optional<std::string_view> value_after(std::string_view fields, const TaskF
   const std::string key = fmt::format(" {}=", field.key);
   std::size_t begin = 0;
   if (!fields.starts_with(std::string_view(key).substr(1))) {
-    begin = field.behind == nullptr ? fields.rfind(key) : fields.find(key);
+    begin = field.after == nullptr ? fields.rfind(key) : fields.find(key);
     if (begin == std::string_view::npos) return std::nullopt;
     ++begin;
   }
   const std::string_view value = fields.substr(begin + key.size() - 1);
-  const std::size_t end = field.behind == nullptr ? value.find(' ') : value.rfind(fmt::format(" {}=", field.behind));
-  if (field.behind != nullptr && end == std::string_view::npos) return std::nullopt;
+  const std::size_t end = field.after == nullptr ? value.find(' ') : value.rfind(fmt::format(" {}=", field.after));
+  if (field.after != nullptr && end == std::string_view::npos) return std::nullopt;
   return value.substr(0, end);
 }
 
@@ -56,7 +56,7 @@ const TaskEvent* task_event(const Line& line) {
 std::vector<TextField> described(const TaskEvent& event) {
   std::vector<TextField> fields;
   for (const TaskField& field : event.fields)
-    fields.push_back({field.name, field.bytes, false, field.behind != nullptr});
+    fields.push_back({field.name, field.bytes, false, field.after != nullptr});
   return fields;
 }
 
@@ -70,7 +70,7 @@ bool encode_task_event(const TaskEvent& event, const Line& line, std::span<const
     }
     const auto value = value_after(line.fields, field);
     if (!value) return false;
-    if (field.behind != nullptr) {
+    if (field.after != nullptr) {
       store(record.data() + offsets[i], static_cast<std::uint32_t>((value->size() + 1) << 16 | record.size()), order);
       record.insert(record.end(), value->begin(), value->end());
       record.push_back(0);

@@ -16,9 +16,9 @@
 namespace kmt::text {
 
 struct TaskField {
-  const char* name;    // name in the kernel's description of the event
-  const char* key;     // key in the line; null if the value is the task of the line
-  const char* behind;  // key that follows a text, which may contain blanks; null for a number
+  const char* name;   // name in the kernel's description of the event
+  const char* key;    // key in the line; null if the value is the task of the line
+  const char* after;  // key that follows a text, which may contain blanks; null for a number
   unsigned bytes = 4;
   int base = 10;
 };

@@ -94,8 +94,8 @@ std::optional<CallSite> call_site_in(std::string_view fields) {
   CallSite site{"", *offset};
   if (is_address) return site;
   site.function = value.substr(0, plus);
-  const auto behind = static_cast<std::size_t>(value.data() + value.size() - fields.data());
-  const std::string_view rest = fields.substr(std::min(behind, fields.size()));
+  const auto after = static_cast<std::size_t>(value.data() + value.size() - fields.data());
+  const std::string_view rest = fields.substr(std::min(after, fields.size()));
   if (rest.starts_with(" [") && rest.find(']') != std::string_view::npos)
     site.function += rest.substr(0, rest.find(']') + 1);
   return site;

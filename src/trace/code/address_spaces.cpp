@@ -43,9 +43,9 @@ std::uint32_t AddressSpaces::space_at(std::int32_t process, std::uint64_t time_n
   const auto found = of_process_.find(process);
   if (found == of_process_.end()) return kNone;
   const std::vector<std::uint32_t>& spaces = found->second;
-  const auto behind =
+  const auto after =
       std::ranges::upper_bound(spaces, time_ns, {}, [this](std::uint32_t space) { return spaces_[space].since_ns; });
-  return behind == spaces.begin() ? spaces.front() : *(behind - 1);
+  return after == spaces.begin() ? spaces.front() : *(after - 1);
 }
 
 std::optional<CodePlace> AddressSpaces::find(std::int32_t process, std::uint64_t time_ns, std::uint64_t address) const {
@@ -64,8 +64,8 @@ std::optional<CodePlace> AddressSpaces::find(std::int32_t process, std::uint64_t
 std::uint64_t AddressSpaces::state(std::int32_t process, std::uint64_t time_ns) const {
   const std::uint32_t at = space_at(process, time_ns);
   if (at == kNone) return 0;
-  const auto behind = std::ranges::upper_bound(spaces_[at].mappings, time_ns, {}, &Mapping::time_ns);
-  return (std::uint64_t{at} + 1) << 32 | static_cast<std::uint64_t>(behind - spaces_[at].mappings.begin());
+  const auto after = std::ranges::upper_bound(spaces_[at].mappings, time_ns, {}, &Mapping::time_ns);
+  return (std::uint64_t{at} + 1) << 32 | static_cast<std::uint64_t>(after - spaces_[at].mappings.begin());
 }
 
 }  // namespace kmt

@@ -32,9 +32,9 @@ bool matches_site(const std::string& glob, const std::string& symbol) {
   const std::string function(function_of(symbol));
   const std::string name = symbol.substr(0, symbol.find_first_of("+ "));
   const std::size_t module = symbol.find(' ');
-  const std::string behind = module == std::string::npos ? "" : symbol.substr(module);
+  const std::string after = module == std::string::npos ? "" : symbol.substr(module);
   return glob_match(pattern, symbol) || glob_match(pattern, symbol.substr(0, module)) || glob_match(pattern, name) ||
-         glob_match(pattern, name + behind) || glob_match(pattern, function) || glob_match(pattern, function + behind);
+         glob_match(pattern, name + after) || glob_match(pattern, function) || glob_match(pattern, function + after);
 }
 
 std::string_view function_of(std::string_view symbol) {

@@ -146,7 +146,7 @@ std::string no_growth_text(const InvestigationResult& result) {
 }
 
 // Returns the reason why the trace does not show whether anything grows.
-std::string why_no_trace_tells(const InvestigationResult& result) {
+std::string why_no_trace_helps(const InvestigationResult& result) {
   const double seconds = std::max(result.trace_seconds, result.judgement.seen_seconds);
   switch (result.conclusion.unclear) {
     case Unclear::short_trace:
@@ -169,7 +169,7 @@ std::string why_unclear(const InvestigationResult& result) {
     case Unclear::lossy_trace:
     case Unclear::empty_trace:
       return fmt::format("{}; without a usable trace, at least {} states of the kernel's memory are needed",
-                         why_no_trace_tells(result), Trend::kFewestValues);
+                         why_no_trace_helps(result), Trend::kFewestValues);
     case Unclear::no_times: return fmt::format("the times of the {} copies are unknown", result.timeless_states);
     case Unclear::few_states:
       return fmt::format("{}at least {} states of the kernel's memory, or a trace, are needed", cut_short,

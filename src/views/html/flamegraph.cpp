@@ -98,7 +98,7 @@ class Drawing {
 
  private:
   void choose_frames();
-  bool is_drawn(const FlameNode& node, unsigned level) const { return node.own.value > left_out_ && level <= kDeepest; }
+  bool is_drawn(const FlameNode& node, unsigned level) const { return node.own.value > omitted_ && level <= kDeepest; }
   unsigned depth_of(const FlameNode& node, unsigned level) const;
   void frames_of_root();
   void frame(const std::string& name, const FlameNode& node, std::uint64_t before, unsigned level);
@@ -122,7 +122,7 @@ class Drawing {
   const StackMetricInfo& metric_;
   bool compares_;
   const FlameNode* allocator_ = nullptr;  // allocator of the frames being drawn
-  std::uint64_t left_out_ = 0;            // the largest value that is not drawn
+  std::uint64_t omitted_ = 0;             // the largest value that is not drawn
   double height_ = 0;
   std::string frames_;
   Flamegraph result_;
@@ -139,11 +139,11 @@ void add_values(const FlameNode& node, std::vector<std::uint64_t>& values) {
 void Drawing::choose_frames() {
   std::vector<std::uint64_t> values;
   add_values(root_, values);
-  result_.left_out = values.size();  // draw_frame() decrements this number for each drawn frame
+  result_.omitted = values.size();  // draw_frame() decrements this number for each drawn frame
   if (values.size() <= kMostFrames) return;
   const auto first_left_out = values.begin() + kMostFrames;
   std::ranges::nth_element(values, first_left_out, std::greater<>());
-  left_out_ = *first_left_out;
+  omitted_ = *first_left_out;
 }
 
 unsigned Drawing::depth_of(const FlameNode& node, unsigned level) const {
@@ -200,7 +200,7 @@ void Drawing::frame(const std::string& name, const FlameNode& node, std::uint64_
 void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::uint64_t before, unsigned level,
                          const std::string& tooltip) {
   ++result_.frames;
-  --result_.left_out;
+  --result_.omitted;
   const double width = pixels(node.own.value);
   const double x = kMargin + pixels(before);
   const double y = options_.callers_first ? kTop + level * kRow : height_ - kBottom - (level + 1) * kRow;
@@ -222,9 +222,9 @@ std::string Drawing::heading(const StackProfile& profile, const StackProfile* ba
   std::string about = fmt::format("{}: {}", metric_.name, metric_.meaning);
   if (base != nullptr) about += fmt::format("; red grew and green shrank since {}", printable(base->trace.path));
   std::string remarks;
-  if (result_.left_out > 0)
+  if (result_.omitted > 0)
     remarks =
-        fmt::format("The {} smallest frames are not drawn; gaps show their place. ", humane_count(result_.left_out));
+        fmt::format("The {} smallest frames are not drawn; gaps show their place. ", humane_count(result_.omitted));
   if (options_.lacks_stacks_of_one) remarks += "Shown by call site: only one of the traces has stacks. ";
   if (profile.trace.lost_events > 0)
     remarks += fmt::format("{} events were lost. ", humane_count(profile.trace.lost_events));

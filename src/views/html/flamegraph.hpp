@@ -19,7 +19,7 @@ struct Flamegraph {
   std::string svg;
   std::uint64_t frames = 0;  // number of frames drawn
   // number of small frames that are not drawn because there are too many frames; they appear as gaps
-  std::uint64_t left_out = 0;
+  std::uint64_t omitted = 0;
 };
 
 // Widths are shares of the sum over all allocators, exact to a millionth of a pixel. Percentages are shares of the

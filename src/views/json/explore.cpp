@@ -291,7 +291,7 @@ class Explorer {
     last_bucket_ = bucket;
   }
 
-  Json left_out() const {
+  Json omitted() const {
     Others sum;
     for (const auto& [allocator, others] : others_) {
       sum.groups += others.groups;
@@ -340,11 +340,11 @@ class Explorer {
                                  .requested = entry.allocations * entry.requested,
                                  .allocated = entry.allocations * entry.allocated};
     }
-    Columns left_out({"bucket", "allocations", "requested", "allocated"});
+    Columns omitted({"bucket", "allocations", "requested", "allocated"});
     for (const auto& [bucket, counts] : others)
-      left_out.add(bucket, number(counts.allocations), number(counts.requested), number(counts.allocated));
+      omitted.add(bucket, number(counts.allocations), number(counts.requested), number(counts.allocated));
     json["sizes"] = columns.take();
-    json["sizes_left_out"] = left_out.take();
+    json["sizes_left_out"] = omitted.take();
   }
 
   Json lifetimes() {
@@ -403,7 +403,7 @@ class Explorer {
     json["has_stacks"] = has_stacks_;
     json["groups"] = groups_.take();
     json["changes"] = changes_.take();
-    json["left_out"] = left_out();
+    json["left_out"] = omitted();
     json["coarse"] = traffic_.coarse;
     json["cpu_nodes"] = traffic_.cpu_nodes.empty() ? Json(nullptr) : Json(traffic_.cpu_nodes);
     return json;

@@ -44,7 +44,7 @@ void add_key_columns(const std::vector<GroupKey>& by, const Rows& rows, const Te
   }
 }
 
-bool tells_something(const Column<GroupRow>& column, const Rows& rows) {
+bool has_information(const Column<GroupRow>& column, const Rows& rows) {
   return std::any_of(rows.begin(), rows.end(), [&column](const GroupRow* row) {
     const Cell cell = column.get(*row);
     if (std::holds_alternative<std::monostate>(cell)) return false;
@@ -59,7 +59,7 @@ std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<G
   if (!options.columns.empty()) return options.columns;
   std::vector<const Column<GroupRow>*> columns;
   for (const Column<GroupRow>& column : group_columns()) {
-    const bool says = style.raw || &column == &sort || (column.usual && tells_something(column, rows));
+    const bool says = style.raw || &column == &sort || (column.usual && has_information(column, rows));
     if (column.key != "name" && says) columns.push_back(&column);
   }
   return columns;

@@ -239,16 +239,16 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
 // Returns a line about the parts that a brief report leaves out. Empty if it leaves out nothing.
 std::string cut_line(const ReportResult& result, std::size_t groups, const std::vector<std::string>& sections,
                      const TextStyle& style) {
-  std::string left_out;
-  const auto add = [&left_out](const std::string& what) { left_out += (left_out.empty() ? "" : ", ") + what; };
+  std::string omitted;
+  const auto add = [&omitted](const std::string& what) { omitted += (omitted.empty() ? "" : ", ") + what; };
   if (groups > 0) add(say_number_of(groups, "group", style));
   std::ranges::for_each(sections, add);
   if (!std::ranges::all_of(result.anomaly_sites, &AnomalyRow::explained)) add("anomalies by call sites");
   if (!result.older.caches.empty() && result.older.lived) add("objects from before the trace");
   if (!result.page_orders.empty()) add("page allocations by order");
   if (!result.memory.rows.empty()) add("/proc/meminfo");
-  if (left_out.empty()) return {};
-  return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", left_out), style);
+  if (omitted.empty()) return {};
+  return "\n" + hanging("", fmt::format("Not shown: {}. To see all: --limit 0.", omitted), style);
 }
 
 // The parts of a brief report that are left out if there is no room.

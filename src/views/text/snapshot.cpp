@@ -104,14 +104,14 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
     row.aside = !line.counted;
     if (line.depth == 0) row.emphasis = line.id == "unaccounted" ? Emphasis::warning : Emphasis::heading;
   }
-  const char* const said_by = !result.memory.oom                       ? "meminfo: MemTotal"
-                              : limited_cgroup(result.memory)          ? "oom: memory: usage"
-                              : !result.memory.oom->has_total_of_zones ? "oom: pages RAM - pages reserved"
-                                                                       : "oom: managed, all zones";
+  const char* const source = !result.memory.oom                       ? "meminfo: MemTotal"
+                             : limited_cgroup(result.memory)          ? "oom: memory: usage"
+                             : !result.memory.oom->has_total_of_zones ? "oom: pages RAM - pages reserved"
+                                                                      : "oom: managed, all zones";
   if (result.total == 0)
     add("total", "unknown", "", "the report is cut").aside = true;
   else
-    add("total", say_bytes(result.total, style), "100.0%", said_by).aside = true;
+    add("total", say_bytes(result.total, style), "100.0%", source).aside = true;
   return to_text(table, style) +
          hanging("  ", "Lines in brackets are remarks: their bytes are already part of other lines.", style) +
          contradictions_text(result, style);

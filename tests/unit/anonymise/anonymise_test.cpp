@@ -176,10 +176,10 @@ TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
        "0xffffc90000000000-0xffffc90000005000   20480 kernel_clone+0x94/0x3e0 pages=4 phys=0x1234 vmalloc N0=4\n"},
       {"cgroups", "/payroll/memory.stat:anon 1\n"}};
   description.samples = {sample};
-  std::vector<std::string> left_out;
-  const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), left_out);
+  std::vector<std::string> omitted;
+  const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), omitted);
 
-  EXPECT_EQ(left_out, (std::vector<std::string>{"arguments", "kmemleak", "odd"}));
+  EXPECT_EQ(omitted, (std::vector<std::string>{"arguments", "kmemleak", "odd"}));
   EXPECT_TRUE(to.uname.starts_with("Linux host-"));
   EXPECT_TRUE(to.uname.ends_with(" 6.1.0 x86_64"));
   EXPECT_EQ(to.kernel.notes.at("kernel_version"), "#1 SMP");
@@ -205,8 +205,8 @@ TEST(Anonymous, DescriptionStatesThatOnlySomeTasksWereRecorded) {
         std::pair("kmemtrace record -- payroll -p 17", false)}) {
     TraceDescription description;
     description.kernel.notes = {{"recorder", "kmemtrace 1.0"}, {"arguments", arguments}};
-    std::vector<std::string> left_out;
-    const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), left_out);
+    std::vector<std::string> omitted;
+    const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), omitted);
     ASSERT_EQ(to.cpu_stats.size(), some ? 1u : 0u) << arguments;
     if (!some) continue;
     EXPECT_TRUE(to.cpu_stats.front().starts_with("found: some_tasks 1 ")) << to.cpu_stats.front();

@@ -243,15 +243,15 @@ TEST(MissedLog, LimitsTheNumberAndLengthOfIntervals) {
   EXPECT_EQ(log.total(), kLooks + 100);
   const std::vector<MissedEvents> stretches = parse_missed_events(log.text());
   EXPECT_LE(stretches.size(), 4096u);
-  MissedCounts told;
+  MissedCounts counted;
   std::map<std::string, std::uint64_t> until_ns;
   for (const MissedEvents& one : stretches) {
-    told[one.function] += one.count;
+    counted[one.function] += one.count;
     EXPECT_GE(one.from_ns, until_ns[one.function]);
     until_ns[one.function] = one.to_ns;
     EXPECT_LE(one.to_ns - one.from_ns, one.function.empty() ? kLookNs : kLooks * kLookNs / 1000);
   }
-  EXPECT_EQ(told, counts);
+  EXPECT_EQ(counted, counts);
 }
 
 TEST(NameList, IsShortened) {

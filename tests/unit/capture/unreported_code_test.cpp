@@ -45,20 +45,20 @@ struct CodeMachine {
   }
 };
 
-UnreportedCode untold_of(const CodeMachine& machine, std::int32_t process, const std::string& text) {
+UnreportedCode unreported_by(const CodeMachine& machine, std::int32_t process, const std::string& text) {
   return unreported_code(machine.reported, {process, process, code_in_maps(text)});
 }
 
 TEST(UnreportedCode, IsFoundInProc) {
   CodeMachine machine;
   machine.tell(7, 10, kProgram + kVdsoLine);
-  EXPECT_TRUE(untold_of(machine, 7, kProgram + kVdsoLine).lines.empty());
-  const UnreportedCode more = untold_of(machine, 7, kProgram + kMade);
+  EXPECT_TRUE(unreported_by(machine, 7, kProgram + kVdsoLine).lines.empty());
+  const UnreportedCode more = unreported_by(machine, 7, kProgram + kMade);
   ASSERT_EQ(more.lines.size(), 1u);
   EXPECT_EQ(more.lines[0].start, 0x9000u);
   EXPECT_FALSE(more.is_another);
-  EXPECT_TRUE(untold_of(machine, 7, kOther).is_another);
-  EXPECT_TRUE(untold_of(machine, 8, kProgram).is_another);
+  EXPECT_TRUE(unreported_by(machine, 7, kOther).is_another);
+  EXPECT_TRUE(unreported_by(machine, 8, kProgram).is_another);
 }
 
 TEST(UnreportedCode, IgnoresGeneratedCodeInheritedFromTheParent) {
@@ -66,7 +66,7 @@ TEST(UnreportedCode, IgnoresGeneratedCodeInheritedFromTheParent) {
   machine.tell(7, 10, kProgram);
   machine.reported.add(place_of(7, 11, code_in_maps(kMade)[0]), reported_path("/tmp/perf-7.map"));
   machine.reported.add({.time_ns = 20, .process = 8, .kind = Kind::forked, .parent = 7}, "");
-  EXPECT_TRUE(untold_of(machine, 8, kProgram + kMade).lines.empty());
+  EXPECT_TRUE(unreported_by(machine, 8, kProgram + kMade).lines.empty());
 }
 
 TEST(ProcessCodes, ReadsChangedProcessesAgain) {

@@ -125,8 +125,8 @@ TEST_F(UserStacksTest, UseTheMappingsAtTheirTime) {
   info.code.address_spaces.add(mapped(0, 1, 0x10000, 2));
   info.code.address_spaces.add(mapped(10, 1, 0x10000, 3));
   const StackId before = placed(1, {0x10010}, 9);
-  const StackId behind = placed(1, {0x10010}, 10);
-  EXPECT_NE(before, behind);
+  const StackId after = placed(1, {0x10010}, 10);
+  EXPECT_NE(before, after);
   EXPECT_EQ(before, placed(1, {0x10010}, 0));
 }
 

@@ -237,7 +237,7 @@ TEST_F(KmtRecording, AFlightRecorderWritesTheLatestBlocksIfTheDiskIsFull) {
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_GT(written.events, 0u);
-  EXPECT_EQ(written.events + written.left_out, 64u * 50);
+  EXPECT_EQ(written.events + written.omitted, 64u * 50);
   EXPECT_LE(std::filesystem::file_size(path()), size / 3);
 }
 

@@ -300,7 +300,7 @@ TEST(KmtBlockByHand, BrokenRulesAreErrors) {
   expect_error("too few places", [](HandMade& block) { block.recency.pop_back(); });
   expect_error("no far address", [](HandMade& block) { block.addresses.clear(); });
   expect_error("a literal that ends too early", [](HandMade& block) { block.literals[0] = 10; });
-  expect_error("a loss behind the block", [](HandMade& block) { block.losses[0] = 4; });
+  expect_error("a loss after the block", [](HandMade& block) { block.losses[0] = 4; });
   expect_error("losses out of order", [](HandMade& block) { block.losses = {1, 1, 1, 1}; });
   expect_error("a shift of 64", [](HandMade& block) { block.shift = 64; });
   expect_error("more events than columns", [](HandMade& block) { block.events = 4; });

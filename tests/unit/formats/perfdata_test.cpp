@@ -217,9 +217,9 @@ TEST(PerfData, ProgramCounterIsReadFromRegisters) {
   attribute.user_registers = 0x1e1;  // mask of the recorded registers: four, then ip
   const Octets raw = kmalloc_record(kMachine, kSite, kPointer, 100, 128, 42, 0);
   const std::vector<std::uint64_t> branch = {1, 0, 11, 12, 13}, registers = {2, 91, 92, 93, 94, 0x4321};
-  const auto sample = [&](std::uint64_t time, std::vector<std::uint64_t> chain, std::vector<std::uint64_t> behind) {
-    behind.insert(behind.begin(), branch.begin(), branch.end());
-    data.sample({time, 0, raw, 1, chain, {}, behind});
+  const auto sample = [&](std::uint64_t time, std::vector<std::uint64_t> chain, std::vector<std::uint64_t> after) {
+    after.insert(after.begin(), branch.begin(), branch.end());
+    data.sample({time, 0, raw, 1, chain, {}, after});
   };
   sample(1, {kInKernel, 5}, registers);
   sample(2, {kInKernel, 5}, {0});  // a kernel thread has no user registers

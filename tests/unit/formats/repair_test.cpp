@@ -169,7 +169,7 @@ void expect_repaired(const File& damaged, const std::string& what) {
                                   Imperfection::damaged_block, Imperfection::damaged_section})
     EXPECT_EQ(findings.count_of(kind), 0u) << what << ": " << describe(kind).id;
   EXPECT_GT(findings.count_of(Imperfection::unknown_loss), 0u) << what;
-  EXPECT_EQ(findings.count_of(Imperfection::repaired_file) > 0, repair.lacked_index || !repair.left_out.empty());
+  EXPECT_EQ(findings.count_of(Imperfection::repaired_file) > 0, repair.lacked_index || !repair.omitted.empty());
 }
 
 File cut(const File& file, std::size_t size) {
@@ -179,7 +179,7 @@ File cut(const File& file, std::size_t size) {
 TEST(Repair, NothingToDo) {
   const Repair repair = plan_repair(recording());
   EXPECT_FALSE(repair.needed);
-  EXPECT_TRUE(repair.left_out.empty());
+  EXPECT_TRUE(repair.omitted.empty());
   EXPECT_EQ(repaired(recording(), repair), recording());
 }
 
@@ -190,7 +190,7 @@ TEST(Repair, CutBetweenChunks) {
     const File damaged = cut(recording(), chunk.end());
     const Repair repair = plan_repair(damaged);
     EXPECT_TRUE(repair.only_end());
-    EXPECT_TRUE(repair.left_out.empty());
+    EXPECT_TRUE(repair.omitted.empty());
     EXPECT_EQ(repair.lacked_index, chunk.type != kIndex);
     expect_repaired(damaged, "cut at " + std::to_string(chunk.end()));
   }
@@ -230,9 +230,9 @@ TEST(Repair, DamageLosesOnlyItsChunk) {
   File damaged = recording();
   damaged[victim.end() - 1] ^= 1;
   const Repair repair = plan_repair(damaged);
-  ASSERT_EQ(repair.left_out.size(), 1u);
-  EXPECT_EQ(repair.left_out[0].range.offset, victim.offset);
-  EXPECT_EQ(repair.left_out[0].range.bytes, victim.end() - victim.offset);
+  ASSERT_EQ(repair.omitted.size(), 1u);
+  EXPECT_EQ(repair.omitted[0].range.offset, victim.offset);
+  EXPECT_EQ(repair.omitted[0].range.bytes, victim.end() - victim.offset);
   EXPECT_FALSE(repair.only_end());
   EXPECT_FALSE(repair.lacked_index);
   EXPECT_EQ(collect(recording()).size() - collect(repaired(damaged, repair)).size(), 600u);

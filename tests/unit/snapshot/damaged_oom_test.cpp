@@ -376,7 +376,7 @@ TEST(MixedReports, AreNotSummed) {
     copies_in_file("log", bytes_of(log));
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("cannot be told apart"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cannot be distinguished"), std::string::npos);
   }
 }
 

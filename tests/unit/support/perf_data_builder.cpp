@@ -51,7 +51,7 @@ PerfData& PerfData::sample(const PerfSample& sample, const PerfAttribute& attrib
     const std::size_t padded = (sample.raw.size() + 4 + 7) / 8 * 8 - 4;
     out.u32(static_cast<std::uint32_t>(padded)).bytes(sample.raw).align(8);
   }
-  for (const std::uint64_t number : sample.behind_raw) out.u64(number);
+  for (const std::uint64_t number : sample.after_raw) out.u64(number);
   return record(9, 1, out.get());
 }
 

@@ -39,8 +39,8 @@ struct PerfSample {
   Octets raw;
   std::uint64_t id = 1;
   std::vector<std::uint64_t> chain = {};
-  std::vector<std::uint64_t> values = {};      // of PERF_SAMPLE_READ
-  std::vector<std::uint64_t> behind_raw = {};  // branches, registers
+  std::vector<std::uint64_t> values = {};     // of PERF_SAMPLE_READ
+  std::vector<std::uint64_t> after_raw = {};  // branches, registers
 };
 
 class PerfData {

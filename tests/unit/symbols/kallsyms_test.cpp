@@ -34,8 +34,8 @@ TEST(Kallsyms, DoesNotNameAddressesAfterAModule) {
   EXPECT_EQ(names.name(0xffffffffc0001fff), "inner+0xfff [loop]");
   EXPECT_EQ(names.name(0xffffffffc0002000), "0xffffffffc0002000");
   EXPECT_EQ(names.name(0xffffffff81000010), "kernel+0x10");
-  const std::uint64_t behind[] = {0xffffffffc0002000};
-  EXPECT_EQ(names.text_for(behind), "");
+  const std::uint64_t after[] = {0xffffffffc0002000};
+  EXPECT_EQ(names.text_for(after), "");
 }
 
 TEST(Kallsyms, ChoosesTheFirstOfSeveralNames) {

@@ -71,14 +71,14 @@ TEST(TraceableFunctions, OfOneNameAreAllOrNoneIfAddressesAreUnknown) {
   ASSERT_EQ(all.namesakes.size(), 1u);
   EXPECT_EQ(all.namesakes[0].name, "release");
   EXPECT_EQ(all.namesakes[0].chosen, 2u);
-  EXPECT_EQ(all.namesakes[0].left_out, 0u);
+  EXPECT_EQ(all.namesakes[0].omitted, 0u);
 
   const FunctionChoice none = choose_functions("vfs_read\nrelease\n", kKallsyms, {"release", "vfs_read"});
   ASSERT_EQ(none.functions.size(), 1u);
   EXPECT_EQ(none.functions[0].name, "vfs_read");
   ASSERT_EQ(none.namesakes.size(), 1u);
   EXPECT_EQ(none.namesakes[0].chosen, 0u);
-  EXPECT_EQ(none.namesakes[0].left_out, 1u);
+  EXPECT_EQ(none.namesakes[0].omitted, 1u);
 }
 
 TEST(TraceableFunctions, HaveUniqueAddresses) {
@@ -92,7 +92,7 @@ TEST(TraceableFunctions, AreNotFarAfterTheirSymbol) {
   const FunctionChoice choice = choose_functions("ffffffff81002000 vfs_write\n", kKallsyms, {"vfs_write"});
   EXPECT_TRUE(choice.functions.empty());
   ASSERT_EQ(choice.namesakes.size(), 1u);
-  EXPECT_EQ(choice.namesakes[0].left_out, 1u);
+  EXPECT_EQ(choice.namesakes[0].omitted, 1u);
 }
 
 }  // namespace

@@ -149,12 +149,12 @@ export function tableRows(model: Model, dimension: TableDimension, filter: Filte
   const key = kReportKeys[dimension];
   const rows: Row[] = [];
   let missing = 0;
-  const told = new Set<number>();
+  const shown = new Set<number>();
   for (const name of kAllocators) {
     const allocator = allocatorNumber(name);
     const groups = document[name];
     if (!groups) continue;
-    told.add(allocator);
+    shown.add(allocator);
     if (filter.allocator !== null && filter.allocator !== name) continue;
     missing += groups.total - groups.rows.length;
     for (const row of groups.rows) {
@@ -166,7 +166,7 @@ export function tableRows(model: Model, dimension: TableDimension, filter: Filte
   const wanted = filter[dimension];
   const exact = wanted === null ? rows : rows.filter((row) => row.name === wanted);
   // The report has no call sites of pages, because page events have none. The sums use the functions in the stacks.
-  const others = folded().filter((row) => !told.has(row.allocator));
+  const others = folded().filter((row) => !shown.has(row.allocator));
   return {
     rows: [...exact, ...others.map((row) => ofSums(model, row, nameOf(row)))],
     exact: others.length === 0,

@@ -68,11 +68,11 @@ std::uint64_t cookie_of(const TracedFunction& function, std::size_t number) {
 }
 
 // Names of excluded functions, by the reason for their exclusion.
-using LeftOut = std::map<std::string, std::vector<std::string>>;
+using Omitted = std::map<std::string, std::vector<std::string>>;
 
-std::string in_words(const LeftOut& left_out) {
+std::string in_words(const Omitted& omitted) {
   std::string text;
-  for (const auto& [why, names] : left_out)
+  for (const auto& [why, names] : omitted)
     text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", first_of(names), why);
   return text;
 }
@@ -135,8 +135,8 @@ struct CallPrograms::State {
   Object object;
   MappedArray rings;
   std::size_t loaded_for = 0;  // trampolines only: index of the function for which the object's programs were loaded
-  LeftOut left_out;
-  // All functions without a program: those in `left_out`, and those that were skipped because interrupted() became
+  Omitted omitted;
+  // All functions without a program: those in `omitted`, and those that were skipped because interrupted() became
   // true.
   std::vector<RefusedFunction> refused;
   std::vector<Trampoline> trampolines;
@@ -255,7 +255,7 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
       continue;
     }
     if (target.id == 0) {
-      left_out[target.why_not].push_back(function.name);
+      omitted[target.why_not].push_back(function.name);
       refused.push_back({function.name, target.why_not});
       continue;
     }
@@ -270,11 +270,11 @@ void CallPrograms::State::attach_trampolines(const RecordedCalls& calls, const T
       trampolines.push_back(std::move(entry));
     } catch (const Error& error) {
       if (way == Way::trampolines) throw Error(fmt::format("{}: {}", function.name, error.what()));
-      left_out[kRefused].push_back(fmt::format("{}: {}", function.name, error.what()));
+      omitted[kRefused].push_back(fmt::format("{}: {}", function.name, error.what()));
       refused.push_back({function.name, fmt::format("{}: {}", kRefused, error.what())});
     }
   }
-  if (trampolines.empty() && !left_out.empty()) throw Error(in_words(left_out), ExitCode::unsupported);
+  if (trampolines.empty() && !omitted.empty()) throw Error(in_words(omitted), ExitCode::unsupported);
 }
 
 void CallPrograms::State::attach_probes(const RecordedCalls& calls) {
@@ -314,8 +314,8 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
       refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), error.what());
       continue;
     }
-    if (calls.all_or_none && !state_->left_out.empty()) {
-      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), in_words(state_->left_out));
+    if (calls.all_or_none && !state_->omitted.empty()) {
+      refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", name_of(ways[i]), in_words(state_->omitted));
       state_.reset();
       continue;
     }
@@ -327,7 +327,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
         : refused.empty() ? against
                           : fmt::format("this kernel refuses {}", refused);
     if (ways[i] == Way::some_trampolines && !against.empty()) state_->reason += fmt::format("; {}", against);
-    if (!state_->left_out.empty()) state_->reason += fmt::format("; not recorded: {}", in_words(state_->left_out));
+    if (!state_->omitted.empty()) state_->reason += fmt::format("; not recorded: {}", in_words(state_->omitted));
     return;
   }
   if (would_miss_calls) refused += fmt::format("; {}", against);

@@ -28,8 +28,8 @@ TracingFrames::TracingFrames(std::string_view kallsyms) {
 
 std::size_t TracingFrames::leading(std::span<const std::uint64_t> frames) const {
   const auto first_other = std::find_if_not(frames.begin(), frames.end(), [this](std::uint64_t frame) {
-    const auto behind = std::upper_bound(functions_.begin(), functions_.end(), std::pair{frame, ~std::uint64_t{0}});
-    return behind != functions_.begin() && frame <= std::prev(behind)->second;
+    const auto after = std::upper_bound(functions_.begin(), functions_.end(), std::pair{frame, ~std::uint64_t{0}});
+    return after != functions_.begin() && frame <= std::prev(after)->second;
   });
   return static_cast<std::size_t>(first_other - frames.begin());
 }

@@ -69,7 +69,7 @@ struct HeapWatcher::State {
   MappedArray tables;
   ring_buffer* ring = nullptr;
 
-  State(const HeapRequest& wanted, HeapHooks told) : request(wanted), hooks(std::move(told)) {}
+  State(const HeapRequest& wanted, HeapHooks given) : request(wanted), hooks(std::move(given)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() { ring_buffer__free(ring); }

@@ -102,15 +102,15 @@ class Calls {
     record.pad_to(16 + machine_.long_bytes);
     registers.resize(6);
     for (const std::uint64_t value : registers) record.word(value);
-    const auto behind = static_cast<std::uint32_t>(record.size() + 4);
-    record.u32(static_cast<std::uint32_t>(values.size()) << 16 | behind).bytes(values);
+    const auto after = static_cast<std::uint32_t>(record.size() + 4);
+    record.u32(static_cast<std::uint32_t>(values.size()) << 16 | after).bytes(values);
     page_.record(10, record.align(4).get());
   }
   void leave_own(std::uint64_t function, std::uint64_t value, const std::vector<std::uint8_t>& late = {}) {
     ByteBuilder record = common(kOwnExit).word(function).u32(0);
     record.pad_to(16 + machine_.long_bytes).u64(5000).u64(5700).word(value);
-    const auto behind = static_cast<std::uint32_t>(record.size() + 4);
-    record.u32(static_cast<std::uint32_t>(late.size()) << 16 | behind).bytes(late);
+    const auto after = static_cast<std::uint32_t>(record.size() + 4);
+    record.u32(static_cast<std::uint32_t>(late.size()) << 16 | after).bytes(late);
     page_.record(10, record.align(4).get());
   }
 
