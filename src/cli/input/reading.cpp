@@ -19,13 +19,24 @@ using namespace std::chrono_literals;
 ReadingProgress::ReadingProgress(bool wanted)
     : wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(Clock::now() + 500ms) {}
 
-void ReadingProgress::update(const std::string& path, double part, std::uint64_t events) {
-  if (!wanted_) return;
+bool ReadingProgress::is_due() {
+  if (!wanted_) return false;
   const Clock::time_point now = Clock::now();
-  if (now < next_) return;
+  if (now < next_) return false;
   next_ = now + 100ms;
   shown_ = true;
+  return true;
+}
+
+void ReadingProgress::update(const std::string& path, double part, std::uint64_t events) {
+  if (!is_due()) return;
   fmt::print(stderr, "\r\x1b[KReading {}: {:.0f} %, {} events", printable(path), part * 100, humane_count(events));
+  std::fflush(stderr);
+}
+
+void ReadingProgress::update(std::string_view what, double part) {
+  if (!is_due()) return;
+  fmt::print(stderr, "\r\x1b[K{}: {:.0f} %", what, part * 100);
   std::fflush(stderr);
 }
 

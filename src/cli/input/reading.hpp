@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cli/support/interrupt.hpp"
 #include "formats/registry.hpp"
@@ -21,10 +22,14 @@ class ReadingProgress {
   ReadingProgress& operator=(const ReadingProgress&) = delete;
 
   void update(const std::string& path, double part, std::uint64_t events);
+  // Shows another text: WHAT: 42 %.
+  void update(std::string_view what, double part);
   void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool is_due();  // true if the line is to be shown now
+
   bool wanted_;
   bool shown_ = false;
   Clock::time_point next_;
