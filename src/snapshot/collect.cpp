@@ -203,18 +203,6 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
   return all;
 }
 
-// Returns the mount point of the cgroups that account for memory. This is the v1 memory controller if it is mounted,
-// otherwise v2. Empty if neither is mounted.
-std::string cgroup_root() {
-  std::string root;
-  for (const Mount& mount : own_mounts()) {
-    const auto options = split(mount.options, ',');
-    if (mount.type == "cgroup" && std::ranges::find(options, "memory") != options.end()) root = mount.place;
-    if (mount.type == "cgroup2" && root.empty()) root = mount.place;
-  }
-  return root;
-}
-
 std::string percpu_lines(std::string_view log) {
   std::string lines;
   each_line(log, [&](std::string_view line) {
@@ -413,6 +401,16 @@ bool has_copy_in(const std::string& folder, std::string_view name) {
 }
 
 }  // namespace
+
+std::string cgroup_root() {
+  std::string root;
+  for (const Mount& mount : own_mounts()) {
+    const auto options = split(mount.options, ',');
+    if (mount.type == "cgroup" && std::ranges::find(options, "memory") != options.end()) root = mount.place;
+    if (mount.type == "cgroup2" && root.empty()) root = mount.place;
+  }
+  return root;
+}
 
 std::string why_cut(std::size_t bytes, std::string_view limit) {
   return fmt::format("only the first {} were read: {}", humane_bytes(bytes), limit);

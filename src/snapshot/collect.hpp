@@ -20,6 +20,10 @@ StateSample collect_snapshot();
 // only if `with_page_owner` is true. The limits are those of collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 
+// Returns the mount point of the cgroups that account for memory. This is the v1 memory controller if it is mounted,
+// otherwise v2. Empty if neither is mounted.
+std::string cgroup_root();
+
 constexpr std::string_view kTooLarge = "the size limit was reached";
 // Returns a text such as "only the first 16 MiB were read: the size limit was reached". `limit` is the part after the
 // colon.

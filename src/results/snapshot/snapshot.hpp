@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@
 #include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
+
+struct PageCensus;
 
 struct BalanceLine {
   std::string id;          // ID such as "slab.in-use"; the meaning of an ID never changes
@@ -80,6 +83,7 @@ struct SnapshotResult {
   std::vector<SlabCacheUse> caches;
   std::vector<DyingCgroups> dying_cgroups;  // largest number first
   std::vector<HealthCheck> health;          // in the order of HealthTopic
+  std::shared_ptr<const PageCensus> pages;  // null: the page frames were not counted
   std::vector<std::string> files;           // only for copied files: names of the files that were read
   std::string log;                          // only for copied files: name of the file with reports of OOM kills
   std::size_t log_reports = 0;              // number of reports in `log`
