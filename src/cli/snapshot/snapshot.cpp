@@ -13,6 +13,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/snapshot/files.hpp"
+#include "cli/snapshot/pages.hpp"
 #include "cli/support/column_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
@@ -36,6 +37,7 @@ struct SnapshotArguments {
   std::string sort;
   std::string every;
   std::string lasting;
+  bool pages = false;
   SnapshotOptions view;
   ResultOptions result;
 };
@@ -43,6 +45,7 @@ struct SnapshotArguments {
 constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot                             shows how memory of this machine is used now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
+  kmemtrace snapshot --pages                     counts all page frames by use, block size and cgroup
   kmemtrace snapshot after.kmt --sort free       shows slab caches with unused memory
   kmemtrace snapshot --from copied/ --json       uses files that were copied from another machine
   kmemtrace snapshot --from sosreport.tar.xz     uses an archive of a support tool
@@ -62,7 +65,8 @@ root can read some of the files.
 Exit status:
   0    shown or written
   2    wrong usage, or a file or folder cannot be read or written
-  3    not permitted to read or write the file)";
+  3    not permitted to read or write the file, or the kernel does not support --pages
+  130  Ctrl+C stopped --pages)";
 
 // Describes the kernel from which the files were copied, as far as the files show it.
 KernelDescription described(const StateSample& sample) {
@@ -98,7 +102,9 @@ SnapshotResult take(const SnapshotArguments& options) {
   const StateSample sample = collect_snapshot();
   const KernelDescription kernel = describe_running_kernel();
   if (!options.output.empty()) write(options.output, {sample}, kernel);
-  return snapshot_of(sample, kernel);
+  SnapshotResult result = snapshot_of(sample, kernel);
+  if (options.pages) result.pages = count_pages(result, sample);
+  return result;
 }
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
@@ -157,16 +163,35 @@ void take_series(const SnapshotArguments& options) {
         humane_duration(longest));
 }
 
-void run_snapshot(const Command& command, SnapshotArguments& options) {
-  if (!options.every.empty()) return take_series(options);
+void refuse_pages_of_files(const SnapshotArguments& options) {
+  if (!options.file.empty() || !options.from.empty())
+    throw Error("--pages counts the page frames of the running machine, and files have no copy of them")
+        .hint("Run `kmemtrace snapshot --pages` on the machine itself");
+  if (!options.output.empty() || !options.every.empty())
+    throw Error("--pages cannot be used with -o, because a .kmt does not contain the counts of page frames")
+        .hint("Write the counts as JSON instead: kmemtrace snapshot --pages --json > FILE.json");
+}
+
+// Returns the exit status.
+int run_snapshot(const Command& command, SnapshotArguments& options) {
+  if (options.pages) refuse_pages_of_files(options);
+  if (!options.every.empty()) {
+    take_series(options);
+    return 0;
+  }
   if (!options.lasting.empty())
     throw wrong_series("--for is the length of a series and needs --every", "Add the interval: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
   if (!options.file.empty() || !options.from.empty()) confine_reading(command, {options.output});
   const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
-  if (!options.output.empty() && !options.result.json) return;
+  if (options.pages && !result.pages) {
+    say("Interrupted before all page frames were counted\n");
+    return kInterruptedExitCode;
+  }
+  if (!options.output.empty() && !options.result.json) return 0;
   print_result(options.result.json ? json_snapshot(result, options.view)
                                    : text_snapshot(result, options.view, stdout_style(options.result.style)));
+  return 0;
 }
 
 }  // namespace
@@ -174,10 +199,7 @@ void run_snapshot(const Command& command, SnapshotArguments& options) {
 Command snapshot_command() {
   const auto options = std::make_shared<SnapshotArguments>();
   Command command{"snapshot", "Show how the kernel's memory is used now, without tracing.", kSnapshotFooter,
-                  [options](const Command& self) {
-                    run_snapshot(self, *options);
-                    return 0;
-                  }};
+                  [options](const Command& self) { return run_snapshot(self, *options); }};
   command.argument("FILE", &options->file,
                    "Show a snapshot that was written with -o\nFILE may also be a recording (.kmt), which contains the "
                    "state of memory at its end.",
@@ -197,6 +219,11 @@ Command snapshot_command() {
                  "If the program is killed, complete snapshots are not lost.",
                  {.excludes = {"FILE", "--from"}});
   command.option("--for", &options->lasting, "DURATION", "End the series of --every after DURATION, e.g. 1h");
+  command.flag(
+      "--pages", &options->pages,
+      "Count all page frames of this machine by use, size of their blocks, and cgroup\nThe counts are compared "
+      "with the kernel's counters. They also split unaccounted memory, and show movable pageblocks that hold "
+      "unmovable pages. Needs root, and less than 0.1 s for each GiB of memory.");
   command.option(
       "--sort", &options->sort, "KEY",
       "Sort slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));

@@ -9,6 +9,7 @@
 #include "trace/tasks/cgroup_name.hpp"
 #include "views/json/common.hpp"
 #include "views/json/health.hpp"
+#include "views/json/page_census.hpp"
 
 namespace kmt {
 
@@ -282,6 +283,7 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   for (const BalanceLine& line : result.sheet)
     if (line.is_contradiction()) json["contradictions"].push_back(line.id);
   json["health"] = json_health(result.health);
+  json["pages"] = result.pages ? json_page_census(*result.pages, memory.page_size, options) : Json(nullptr);
   append_tables(json, result, options);
   json["zones"] = all_of(memory.zones);
   json["free_by_type"] = all_of(memory.free_by_type);

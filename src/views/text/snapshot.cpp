@@ -10,6 +10,7 @@
 #include "trace/tasks/cgroup_name.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot/health.hpp"
+#include "views/text/snapshot/page_census.hpp"
 #include "views/text/table.hpp"
 
 namespace kmt {
@@ -383,6 +384,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   std::string out = heading(title(memory), style) + sheet_text(result, style);
   out += text_health(result.health, style);
   out += oom_text(result, options, style);
+  if (result.pages) out += text_page_census(*result.pages, memory, result.total, options, style);
   out += caches_text(result, options, style);
   out += vmalloc_text(result, options, style);
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);

@@ -322,7 +322,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   const test::DocumentedKeys keys("snapshot-json.md");
   EXPECT_EQ(keys(json),
             "schema taken_unix_ns release machine host page_size sources files log log_reports total_bytes balance "
-            "contradictions health slab_caches_total slab_caches "
+            "contradictions health pages slab_caches_total slab_caches "
             "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups dying_cgroups_total dying_cgroups "
             "slab_allocations_total "
             "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/snapshot/pages.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "analysis/snapshot/page_census.hpp"
+#include "analysis/snapshot/page_counter.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/support/interrupt.hpp"
+#include "snapshot/frames/frames.hpp"
+
+namespace kmt {
+
+namespace {
+
+void add_notes(const FrameFiles& files, PageCensus& census) {
+  if (!files.knows_ram())
+    census.notes.emplace_back(
+        "/proc/iomem does not show the addresses of RAM. Holes between them may count as other kernel pages.");
+  if (!files.has_cgroups())
+    census.notes.emplace_back(
+        "The cgroups of the pages are unknown, because /proc/kpagecgroup needs a kernel with CONFIG_MEMCG.");
+  if (!census.pageblocks.order_is_known)
+    census.notes.emplace_back("The size of a pageblock is assumed, because /proc/pagetypeinfo cannot be read.");
+}
+
+}  // namespace
+
+std::shared_ptr<const PageCensus> count_pages(const SnapshotResult& snapshot, const StateSample& sample) {
+  constexpr unsigned kDefaultOrder = 9;  // x86 and ARM64 with 4 KiB pages
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<unsigned> order = pageblock_order(text_of(sample, "pagetypeinfo"));
+  FrameFiles files(snapshot.memory.page_size);
+  PageCounter counter(order.value_or(kDefaultOrder), largest_free_order(snapshot.memory));
+  const InterruptGuard guard;
+  ReadingProgress progress(true);
+  std::uint64_t done = 0;
+  files.read([&](const FrameWords& words) {
+    counter.add(words.first, words.flags, words.cgroups);
+    done += words.flags.size();
+    if (files.frames() != 0)
+      progress.update("Counting page frames", static_cast<double>(done) / static_cast<double>(files.frames()));
+    return !guard.interrupted();
+  });
+  progress.clear();
+  if (guard.interrupted()) return nullptr;
+  PageCensus census = counter.finish();
+  census.pageblocks.order_is_known = order.has_value();
+  if (!files.has_cgroups()) census.cgroups.clear();
+  name_cgroups(cgroup_paths_by_inode(), census);
+  compare_with_counters(snapshot, census);
+  add_notes(files, census);
+  census.elapsed_ns =
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  return std::make_shared<const PageCensus>(std::move(census));
+}
+
+}  // namespace kmt
