@@ -285,6 +285,27 @@ class Pages(unittest.TestCase):
             during = huge()
         self.assertGreaterEqual(during - before, 24)
 
+    @beside_other_processes
+    def test_pools_of_huge_pages(self):
+        control = '/proc/sys/vm/nr_hugepages'
+        if not os.path.exists(control):
+            self.skipTest('no hugetlb')
+        before = int(read_text(control))
+
+        def resize(count):
+            with open(control, 'w', encoding='ascii') as file:
+                file.write(str(count))
+        try:
+            resize(before + 8)
+            info = meminfo()
+            result = census()
+        finally:
+            resize(before)
+        self.assertEqual(info['Hugetlb'], kinds(result)['hugetlb'])
+        order = (info['Hugepagesize'] // PAGE).bit_length() - 1
+        self.assertEqual(info['Hugetlb'], sum(count * PAGE << at for at, count in enumerate(blocks(result, 'hugetlb'))))
+        self.assertGreaterEqual(blocks(result, 'hugetlb')[order], 1)
+
     def test_pageblocks_are_consistent(self):
         use = census()['pageblocks']
         self.assertTrue(use['order_is_known'])
