@@ -15,6 +15,7 @@
 #include "cli/support/confined.hpp"
 #include "cli/support/output.hpp"
 #include "cli/watch/live_run.hpp"
+#include "results/heap/cache_counts.hpp"
 #include "views/json/stat.hpp"
 #include "views/text/stat.hpp"
 
@@ -68,8 +69,7 @@ std::uint64_t since(Clock::time_point start) {
 struct Reading {
   std::uint64_t at_ns = 0;
   std::vector<StatRow> rows;
-  std::vector<StatCache> caches;
-  std::uint64_t uncounted_objects = 0;
+  CacheCounts caches;
   std::uint64_t not_followed = 0;
   StateSample sample;
 };
@@ -80,9 +80,7 @@ Reading read_now(const EventCounters& counters, Clock::time_point start) {
   for (const EventCount& count : counters.read())
     reading.rows.push_back({to_string(count.event), count.has_bytes, count.may_fail, count.events, count.failed,
                             count.requested, count.allocated, count.missed});
-  for (CacheCount& count : counters.read_caches())
-    reading.caches.push_back({std::move(count.name), count.object_bytes, count.allocations, count.frees, {}});
-  reading.uncounted_objects = counters.uncounted_objects();
+  reading.caches = counters.read_caches();
   reading.not_followed = counters.not_followed();
   reading.sample = sample_memory_state();
   reading.sample.ticks = reading.at_ns;
@@ -95,7 +93,6 @@ StatResult result_between(const Reading& from, const Reading& to) {
   result.end_ns = to.at_ns;
   result.rows = difference(from.rows, to.rows);
   result.caches = difference(from.caches, to.caches);
-  result.uncounted_objects = to.uncounted_objects - from.uncounted_objects;
   result.not_followed = to.not_followed - from.not_followed;
   result.state = memory_state_of({from.sample, to.sample});
   return result;
@@ -118,7 +115,6 @@ int stat(const StatArguments& options) {
     StatResult result = result_between(from, to);
     result.whole = whole;
     result.selection = selection_text(options.live);
-    result.knows_caches = counters.knows_caches();
     if (result.selection.empty())
       compare_with_slabinfo(result.caches, text_of(from.sample, "slabinfo"), text_of(to.sample, "slabinfo"));
     for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));

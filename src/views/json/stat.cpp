@@ -2,6 +2,7 @@
 #include "views/json/stat.hpp"
 
 #include "base/text.hpp"
+#include "views/json/cache_counts.hpp"
 #include "views/json/common.hpp"
 
 namespace kmt {
@@ -24,19 +25,7 @@ std::string json_stat(const StatResult& result, bool as_line) {
     event["missed"] = row.missed;
     json["events"].push_back(std::move(event));
   }
-  json["caches"] = result.knows_caches ? Json::array() : Json(nullptr);
-  for (const StatCache& cache : result.caches) {
-    Json row = Json::object();
-    row["name"] = printable(cache.name);
-    row["object_bytes"] = cache.object_bytes;
-    row["allocations"] = cache.allocations;
-    row["frees"] = cache.frees;
-    row["net_objects"] = cache.net_objects();
-    row["net_bytes"] = cache.net_bytes();
-    row["slabinfo_objects"] = cache.slabinfo_objects ? Json(*cache.slabinfo_objects) : Json(nullptr);
-    json["caches"].push_back(std::move(row));
-  }
-  json["uncounted_objects"] = result.uncounted_objects;
+  add_caches(json, result.caches);
   json["missing_events"] = result.missing;
   json["processes_not_followed"] = result.not_followed;
   json["kernel_memory_bytes"] = result.memory;

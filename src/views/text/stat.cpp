@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "views/text/cache_counts.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
@@ -54,38 +54,6 @@ Table table_of(const StatResult& result, const TextStyle& style) {
   return table;
 }
 
-std::string caches_text(const StatResult& result, const TextStyle& style) {
-  constexpr std::size_t kMostRows = 10;
-  const std::size_t shown = style.raw ? result.caches.size() : std::min(result.caches.size(), kMostRows);
-  if (shown == 0) return {};
-  const bool has_slabinfo =
-      std::ranges::any_of(result.caches, [](const StatCache& cache) { return cache.slabinfo_objects.has_value(); });
-  Table table{{{"Cache", true},
-               {"Net bytes"},
-               {"Net", false, 1},
-               {"Allocated", false, 3},
-               {"Freed", false, 3},
-               {"Object", false, 4}},
-              {}};
-  if (has_slabinfo) table.columns.push_back({"Slabinfo", false, 2});
-  for (const StatCache& cache : std::span(result.caches).first(shown)) {
-    TableRow line{{ascii(cache.name), say_change(cache.net_bytes(), Unit::bytes, style),
-                   say_change(cache.net_objects(), Unit::count, style), say_count(cache.allocations, style),
-                   say_count(cache.frees, style), say_bytes(cache.object_bytes, style)}};
-    if (has_slabinfo)
-      line.cells.push_back(cache.slabinfo_objects ? say_change(*cache.slabinfo_objects, Unit::count, style) : "-");
-    table.rows.push_back(std::move(line));
-  }
-  const std::string title = fmt::format("Slab caches by net bytes, {} of {}", shown, result.caches.size());
-  std::string out = "\n" + heading(title, style) + to_text(table, style);
-  if (result.uncounted_objects > 0)
-    out += hanging("  ",
-                   fmt::format("{} not counted, because a table was full: the numbers above may be too small.",
-                               say_number_of(result.uncounted_objects, "object", style)),
-                   style);
-  return out;
-}
-
 std::string notes(const StatResult& result, const TextStyle& style) {
   std::string out;
   if (std::ranges::any_of(result.rows, [](const StatRow& row) { return row.missed > 0; }))
@@ -105,7 +73,7 @@ std::string closing(const StatResult& result, const TextStyle& style) {
   std::string out = "\n";
   if (!result.missing.empty())
     out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);
-  if (!result.knows_caches) out += labelled("missing", "counts by slab cache, which need Linux 6.13 or later", style);
+  out += missing_caches_line(result.caches, style);
   out += labelled("cost", fmt::format("{} of kernel memory for counters", say_bytes(result.memory, style)), style);
   return out;
 }
@@ -122,7 +90,7 @@ std::string text_stat(const StatResult& result, const TextStyle& style) {
   const Table table = table_of(result, style);
   out += table.rows.empty() ? "  No events occurred.\n" : to_text(table, style);
   out += notes(result, style);
-  out += caches_text(result, style);
+  if (const std::string caches = cache_counts_text(result.caches, style); !caches.empty()) out += "\n" + caches;
   out += memory_lines(result.state, style);
   return out + (result.whole ? closing(result, style) : "\n");
 }

@@ -3,15 +3,15 @@
 // address.
 #pragma once
 
-#include "capture/bpf/programs/counters.h"
+#include "capture/bpf/programs/cache_counters.h"
 #include "capture/bpf/programs/kernel_types.bpf.h"
 
 #include <bpf/bpf_helpers.h>
 
 // Since Linux 6.13 (kernel/bpf/helpers.c). Returns NULL for addresses outside of slabs, such as those of large kmallocs.
 extern struct kmem_cache* bpf_get_kmem_cache(u64 address) __ksym __weak;
-// true if the running kernel has bpf_get_kmem_cache()
-const volatile __u8 knows_caches = 0;
+// true if objects are counted: the running kernel has bpf_get_kmem_cache(), and counts were requested
+const volatile __u8 counts_caches = 0;
 
 // One table for each CPU and each program, so that only one program writes it. The reader maps the array.
 struct {
@@ -24,11 +24,15 @@ struct {
 
 __u64 uncounted_objects = 0;  // objects for whose cache a table had no room
 
+// Counts the object at `address`. Does nothing for other events.
 static __always_inline void count_object(u64 address, u32 cpu, enum kmt_slab_event event) {
+  if (!counts_caches || event == KMT_NO_SLAB_EVENT) return;
   const struct kmem_cache* cache = bpf_get_kmem_cache(address);
   if (!cache) return;
-  // The verifier allows no calculation with the pointer, so the address of the name stands for the cache.
+  // The verifier allows no calculation with the pointer, so the address of the name stands for the cache. Caches whose
+  // names are one literal have one address.
   const u64 name = (u64)cache->name;
+  const u32 object_bytes = cache->size;
   const u32 first = (cpu * KMT_SLAB_EVENTS + event) * KMT_CACHES;
   const u64 hash = (name >> 3) * 0x9e3779b97f4a7c15ull >> 40;
   for (u32 i = 0; i < KMT_CACHE_PROBES; ++i) {
@@ -37,9 +41,9 @@ static __always_inline void count_object(u64 address, u32 cpu, enum kmt_slab_eve
     if (!counter) return;
     if (counter->objects == 0) {
       counter->name_address = name;
-      counter->object_bytes = cache->size;
+      counter->object_bytes = object_bytes;
       bpf_probe_read_kernel_str(counter->name, sizeof counter->name, (const void*)name);
-    } else if (counter->name_address != name) {
+    } else if (counter->name_address != name || counter->object_bytes != object_bytes) {
       continue;
     }
     counter->objects += 1;

@@ -44,9 +44,7 @@ static __always_inline int count(const u64* context, enum kmt_event event, enum 
   const struct amount amount = amount_of(context, &arguments[event], page_size);
   counter->requested += amount.requested;
   counter->allocated += amount.allocated;
-  const enum kmt_slab_event slab_event = slab_event_of(event);
-  if (knows_caches && slab_event != KMT_NO_SLAB_EVENT)
-    count_object(argument(context, arguments[event].pointer), cpu, slab_event);
+  count_object(argument(context, arguments[event].pointer), cpu, slab_event_of(event));
   return 0;
 }
 

@@ -2,6 +2,8 @@
 /* Definitions shared by heap.bpf.c and its reader. */
 #pragma once
 
+#include "capture/bpf/programs/cache_counters.h"
+
 /* Allocation events come first. Each has its own table and sampler on each CPU. These need no lock, because a program
    never interrupts itself. */
 enum kmt_heap_event {
@@ -21,7 +23,6 @@ enum kmt_context { KMT_IN_TASK, KMT_IN_SOFTIRQ, KMT_IN_HARDIRQ };
 
 enum {
   KMT_COMM_BYTES = 16,
-  KMT_CACHE_NAME_BYTES = 32,
   KMT_STACK_FRAMES = 127,
   KMT_APART = 128,              /* alignment that keeps CPUs on separate cache lines */
   KMT_PROBES = 8,               /* maximum number of slots that are searched for a site */

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include <linux/types.h>
@@ -17,6 +16,7 @@
 #include "capture/bpf/programs/counters.h"
 #include "capture/bpf/programs/counters.skel.h"
 #include "capture/bpf/tracepoint_arguments.hpp"
+#include "capture/bpf/watch/cache_tables.hpp"
 
 namespace kmt {
 
@@ -59,8 +59,6 @@ kmt_counter sum_of(std::size_t event, const kmt_cpu_counters* of_cpu, std::size_
   return sum;
 }
 
-bool is_free(std::size_t slab_event) { return slab_event == KMT_SLAB_kfree || slab_event == KMT_SLAB_kmem_cache_free; }
-
 }  // namespace
 
 struct EventCounters::State {
@@ -70,7 +68,7 @@ struct EventCounters::State {
   std::vector<EventName> missing;
   std::size_t cpus = 0;
   MappedArray counters;
-  MappedArray caches;
+  CacheTables caches;
 
   void leave_out(const BpfSelection& selection);
 };
@@ -88,7 +86,7 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
     }
   }
   object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
-  object->rodata->knows_caches = types.has_function("bpf_get_kmem_cache");
+  object->rodata->counts_caches = caches.prepare(object->maps.caches, cpus, true, types);
   if (missing.size() == programs.size())
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");
@@ -98,13 +96,11 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
 
 EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_unique<State>()) {
   State& state = *state_;
-  state.leave_out(selection);
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) throw_bpf_error("Cannot determine the number of CPUs", -cpus);
   state.cpus = static_cast<std::size_t>(cpus);
+  state.leave_out(selection);
   bpf_map__set_max_entries(state.object->maps.counters, static_cast<unsigned>(cpus));
-  const unsigned entries = knows_caches() ? static_cast<unsigned>(cpus) * KMT_SLAB_EVENTS * KMT_CACHES : 1;
-  bpf_map__set_max_entries(state.object->maps.caches, entries);
   state.object->rodata->page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   state.object->rodata->only_processes = !selection.processes.empty();
   state.object->rodata->only_cgroup = !selection.cgroup.empty();
@@ -112,7 +108,7 @@ EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_u
   std::memcpy(&state.object->rodata->arguments, state.arguments.data(), sizeof state.arguments);
   state.object.load();
   state.counters = MappedArray(bpf_map__fd(state.object->maps.counters), state.cpus * sizeof(kmt_cpu_counters));
-  state.caches = MappedArray(bpf_map__fd(state.object->maps.caches), entries * sizeof(kmt_cache_counter));
+  state.caches.open();
   fill_selection(selection, state.object->maps.processes, state.object->maps.cgroup);
   if (!selection.processes.empty()) {
     state.object.attach(state.object->progs.follow_fork);
@@ -147,29 +143,7 @@ std::vector<EventCount> EventCounters::read() const {
   return counts;
 }
 
-std::vector<CacheCount> EventCounters::read_caches() const {
-  std::map<std::string, CacheCount> caches;
-  const std::size_t tables = knows_caches() ? state_->cpus * KMT_SLAB_EVENTS : 0;
-  const auto* const counters = state_->caches.as<const volatile kmt_cache_counter>();
-  for (std::size_t i = 0; i < tables * KMT_CACHES; ++i) {
-    const std::uint64_t objects = counters[i].objects;
-    if (objects == 0) continue;
-    kmt_cache_counter counter{};
-    // A program that is writing a new entry sets `objects` last.
-    for (std::size_t c = 0; c + 1 < sizeof counter.name; ++c) counter.name[c] = counters[i].name[c];
-    CacheCount& count = caches[counter.name];
-    count.name = counter.name;
-    count.object_bytes = counters[i].object_bytes;
-    (is_free(i / KMT_CACHES % KMT_SLAB_EVENTS) ? count.frees : count.allocations) += objects;
-  }
-  std::vector<CacheCount> sorted;
-  sorted.reserve(caches.size());
-  for (auto& [name, count] : caches) sorted.push_back(std::move(count));
-  return sorted;
-}
-
-bool EventCounters::knows_caches() const { return state_->object->rodata->knows_caches; }
-std::uint64_t EventCounters::uncounted_objects() const { return state_->object->bss->uncounted_objects; }
+CacheCounts EventCounters::read_caches() const { return state_->caches.read(state_->object->bss->uncounted_objects); }
 std::uint64_t EventCounters::not_followed() const { return state_->object->bss->processes_not_followed; }
 const std::vector<EventName>& EventCounters::missing() const { return state_->missing; }
 std::uint64_t EventCounters::memory() const { return memory_of_maps(state_->object->obj); }

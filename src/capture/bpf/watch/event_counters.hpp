@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "capture/bpf/selection.hpp"
 #include "capture/features/events.hpp"
+#include "trace/state/cache_counts.hpp"
 
 namespace kmt {
 
@@ -25,14 +25,6 @@ struct EventCount {
   std::uint64_t missed = 0;
 };
 
-// The objects of a slab cache that were allocated and freed with an event.
-struct CacheCount {
-  std::string name;
-  std::uint32_t object_bytes = 0;  // size of an object with its padding
-  std::uint64_t allocations = 0;
-  std::uint64_t frees = 0;
-};
-
 class EventCounters {
  public:
   // Loads and attaches the programs. Counting has started when the constructor returns. Throws Error.
@@ -42,12 +34,8 @@ class EventCounters {
 
   // Returns the counts since the start, in the order of event_names.def.
   std::vector<EventCount> read() const;
-  // Returns the counts of each slab cache since the start, sorted by name. Empty before Linux 6.13, because such a
-  // kernel does not report the cache of an object.
-  std::vector<CacheCount> read_caches() const;
-  bool knows_caches() const;
-  // Returns the number of objects that read_caches() lacks, because a table was full.
-  std::uint64_t uncounted_objects() const;
+  // Returns the counts of each slab cache since the start, sorted by name.
+  CacheCounts read_caches() const;
   // Returns how many children of selected processes could not be followed.
   std::uint64_t not_followed() const;
   // Returns the events that this kernel lacks.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "capture/bpf/watch/cache_tables.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "capture/bpf/programs/cache_counters.h"
+
+namespace kmt {
+
+namespace {
+
+bool is_free_event(std::size_t event) { return event == KMT_SLAB_kfree || event == KMT_SLAB_kmem_cache_free; }
+
+}  // namespace
+
+bool CacheTables::prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types) {
+  map_ = map;
+  if (requested)
+    counting_ = types.has_function("bpf_get_kmem_cache") ? CacheCounting::counted : CacheCounting::unsupported;
+  const bool counts = counting_ == CacheCounting::counted;
+  entries_ = counts ? cpus * KMT_SLAB_EVENTS * KMT_CACHES : 0;
+  bpf_map__set_max_entries(map, counts ? static_cast<unsigned>(entries_) : 1);
+  return counts;
+}
+
+void CacheTables::open() {
+  if (entries_ > 0) memory_ = MappedArray(bpf_map__fd(map_), entries_ * sizeof(kmt_cache_counter));
+}
+
+CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
+  std::map<std::pair<std::string, std::uint32_t>, CacheCount> caches;
+  const auto* const counters = memory_.as<const volatile kmt_cache_counter>();
+  for (std::size_t i = 0; i < entries_; ++i) {
+    const std::uint64_t objects = counters[i].objects;
+    if (objects == 0) continue;
+    kmt_cache_counter counter{};
+    // A program that is writing a new entry sets `objects` last.
+    for (std::size_t c = 0; c + 1 < sizeof counter.name; ++c) counter.name[c] = counters[i].name[c];
+    const std::uint32_t object_bytes = counters[i].object_bytes;
+    CacheCount& count = caches[{counter.name, object_bytes}];
+    count.name = counter.name;
+    count.object_bytes = object_bytes;
+    (is_free_event(i / KMT_CACHES % KMT_SLAB_EVENTS) ? count.frees : count.allocations) += objects;
+  }
+  CacheCounts counts;
+  counts.counting = counting_;
+  counts.uncounted_objects = uncounted_objects;
+  counts.rows.reserve(caches.size());
+  for (auto& [key, count] : caches) counts.rows.push_back(std::move(count));
+  return counts;
+}
+
+}  // namespace kmt

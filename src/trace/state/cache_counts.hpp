@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Exact counts of the objects of each slab cache. The kernel counts them, so they are not estimates.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kmt {
+
+// The objects of a slab cache that were allocated and freed with an event.
+struct CacheCount {
+  std::string name;
+  std::uint32_t object_bytes = 0;  // size of an object with its padding
+  std::uint64_t allocations = 0;
+  std::uint64_t frees = 0;
+  // Change of active_objs in /proc/slabinfo; empty if it is not readable. The kernel counts all tasks, and paths
+  // without an event.
+  std::optional<std::int64_t> slabinfo_objects;
+
+  std::int64_t net_objects() const { return static_cast<std::int64_t>(allocations - frees); }
+  std::int64_t net_bytes() const { return net_objects() * static_cast<std::int64_t>(object_bytes); }
+};
+
+// Two caches may have one name. They are different rows only if their objects have different sizes.
+inline bool is_same_cache(const CacheCount& a, const CacheCount& b) {
+  return a.name == b.name && a.object_bytes == b.object_bytes;
+}
+
+enum class CacheCounting : std::uint8_t {
+  not_requested,
+  unsupported,  // the kernel does not report the cache of a freed object (before Linux 6.13)
+  counted
+};
+
+struct CacheCounts {
+  CacheCounting counting = CacheCounting::not_requested;
+  std::vector<CacheCount> rows;
+  std::uint64_t uncounted_objects = 0;  // objects that `rows` lacks, because a table in the kernel was full
+};
+
+}  // namespace kmt

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes counts of the objects of slab caches. docs/formats/stat-json.md describes the keys.
+#pragma once
+
+#include "trace/state/cache_counts.hpp"
+#include "views/json/common.hpp"
+
+namespace kmt {
+
+Json to_json(const CacheCount& cache);
+// Adds the keys `caches` and `uncounted_objects`.
+void add_caches(Json& json, const CacheCounts& caches);
+
+}  // namespace kmt
