@@ -31,6 +31,30 @@ def pinned():
     return sorted(os.listdir('/sys/fs/bpf')) if os.path.isdir('/sys/fs/bpf') else []
 
 
+HELD_FILES = 3000
+
+
+def hold_files(test):
+    """Opens eventfds until the test ends. Each has an object of the cache filp."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = HELD_FILES + 100
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit), max(hard, limit)))
+    test.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+    for _ in range(HELD_FILES):
+        test.addCleanup(os.close, os.eventfd(0))
+
+
+def check_held_files(test, caches):
+    """Compares the counts of caches with the files of hold_files(), and with slabinfo."""
+    if caches is None:
+        test.skipTest('this kernel does not report the cache of an object')
+    files = next(cache for cache in caches if cache['name'] == 'filp')
+    test.assertLess(abs(files['net_objects'] - HELD_FILES), 300)  # other programs open and close files meanwhile
+    test.assertEqual(files['net_bytes'], files['net_objects'] * files['object_bytes'])
+    # active_objs in slabinfo also counts free objects of CPUs.
+    test.assertLess(abs(files['slabinfo_objects'] - files['net_objects']), 1000)
+
+
 class Stat(LiveTest):
     def stat(self, *arguments, **options):
         process = subprocess.Popen([PROGRAM, 'stat', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -87,26 +111,14 @@ class Stat(LiveTest):
             self.assertGreaterEqual(more['bytes_allocated'], more['bytes_requested'], name)
 
     def test_objects_are_counted_by_cache(self):
-        """Each open eventfd has an object of the cache filp. active_objs in slabinfo also counts free objects of CPUs."""
-        count = 3000
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count + 100), max(hard, count + 100)))
-        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         process = self.stat('--json', '--interval', '100ms')
         process.stdout.readline()  # the first interval has ended: stat counts
-        files = [os.eventfd(0) for _ in range(count)]
-        for file in files:
-            self.addCleanup(os.close, file)
+        hold_files(self)
         process.send_signal(signal.SIGINT)
         output, messages = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 0, messages)
         total = json.loads(output.splitlines()[-1])
-        if total['caches'] is None:
-            self.skipTest('this kernel does not report the cache of an object')
-        files_of_all = next(cache for cache in total['caches'] if cache['name'] == 'filp')
-        self.assertLess(abs(files_of_all['net_objects'] - count), 300)  # other programs open and close files meanwhile
-        self.assertEqual(files_of_all['net_bytes'], files_of_all['net_objects'] * files_of_all['object_bytes'])
-        self.assertLess(abs(files_of_all['slabinfo_objects'] - files_of_all['net_objects']), 1000)
+        check_held_files(self, total['caches'])
         events = {event['event']: event['events'] for event in total['events']}
         allocated = sum(cache['allocations'] for cache in total['caches'])
         # Large kmallocs are in no cache. The counters of an event are read one after the other.

@@ -16,8 +16,7 @@ namespace {
 std::optional<std::uint64_t> active_objects(const Slabinfo& slabinfo, const CacheCount& cache) {
   std::optional<std::uint64_t> sum;
   for (const SlabInfo& slab : slabinfo.caches)
-    if (slab.name == cache.name && slab.object_bytes == cache.object_bytes)
-      sum = sum.value_or(0) + slab.active_objects;
+    if (slab.name == cache.name && slab.object_bytes == cache.object_bytes) sum = sum.value_or(0) + slab.active_objects;
   return sum;
 }
 

@@ -20,7 +20,8 @@ struct CacheCount {
   std::optional<std::int64_t> slabinfo_objects;
 
   std::int64_t net_objects() const { return static_cast<std::int64_t>(allocations - frees); }
-  std::int64_t net_bytes() const { return net_objects() * static_cast<std::int64_t>(object_bytes); }
+  // Unsigned arithmetic, because counts from a damaged file may overflow.
+  std::int64_t net_bytes() const { return static_cast<std::int64_t>((allocations - frees) * object_bytes); }
 };
 
 // Two caches may have one name. They are different rows only if their objects have different sizes.

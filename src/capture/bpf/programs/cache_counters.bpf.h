@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts the objects of each slab cache. The event kfree does not name the cache. bpf_get_kmem_cache() finds it by the
-// address.
+// Counts the objects of each slab cache. The events kmalloc and kfree do not name the cache. bpf_get_kmem_cache() finds
+// it by the address.
 #pragma once
 
 #include "capture/bpf/programs/cache_counters.h"
 #include "capture/bpf/programs/kernel_types.bpf.h"
+#include "capture/bpf/programs/tracepoint.bpf.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -24,10 +25,15 @@ struct {
 
 __u64 uncounted_objects = 0;  // objects for whose cache a table had no room
 
-// Counts the object at `address`. Does nothing for other events.
-static __always_inline void count_object(u64 address, u32 cpu, enum kmt_slab_event event) {
+// Counts the object of an event. Does nothing for other events.
+static __always_inline void count_object(const u64* context, const volatile struct kmt_arguments* places, u32 cpu,
+                                         enum kmt_slab_event event) {
   if (!counts_caches || event == KMT_NO_SLAB_EVENT) return;
-  const struct kmem_cache* cache = bpf_get_kmem_cache(address);
+  const struct kmem_cache* cache;
+  if (places->cache >= 0)  // saves the look-up; kernels with bpf_get_kmem_cache() allow the cast
+    cache = bpf_rdonly_cast((const void*)argument(context, places->cache), bpf_core_type_id_kernel(struct kmem_cache));
+  else
+    cache = bpf_get_kmem_cache(argument(context, places->pointer));
   if (!cache) return;
   // The verifier allows no calculation with the pointer, so the address of the name stands for the cache. Caches whose
   // names are one literal have one address.

@@ -44,7 +44,7 @@ static __always_inline int count(const u64* context, enum kmt_event event, enum 
   const struct amount amount = amount_of(context, &arguments[event], page_size);
   counter->requested += amount.requested;
   counter->allocated += amount.allocated;
-  count_object(argument(context, arguments[event].pointer), cpu, slab_event_of(event));
+  count_object(context, &arguments[event], cpu, slab_event_of(event));
   return 0;
 }
 

@@ -3,6 +3,7 @@
 // inside the kernel. The other way is samples with stacks; sampled objects are followed until they are freed.
 #include "capture/bpf/programs/heap.h"
 
+#include "capture/bpf/programs/cache_counters.bpf.h"
 #include "capture/bpf/programs/context.bpf.h"
 #include "capture/bpf/programs/current_task.bpf.h"
 #include "capture/bpf/programs/poisson.h"
@@ -295,6 +296,16 @@ static __always_inline bool emit_sample(void* context, const struct allocation* 
   return sample->followed;
 }
 
+static __always_inline enum kmt_slab_event slab_event_of(enum kmt_heap_event event) {
+  switch (event) {
+    case KMT_HEAP_kmalloc: return KMT_SLAB_kmalloc;
+    case KMT_HEAP_kmem_cache_alloc: return KMT_SLAB_kmem_cache_alloc;
+    case KMT_HEAP_kfree: return KMT_SLAB_kfree;
+    case KMT_HEAP_kmem_cache_free: return KMT_SLAB_kmem_cache_free;
+    default: return KMT_NO_SLAB_EVENT;
+  }
+}
+
 static __always_inline unsigned int random_number(__attribute__((unused)) void* state) { return bpf_get_prandom_u32(); }
 
 static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
@@ -313,6 +324,7 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
   if (no_movable_pages && places->migratetype >= 0 && (u32)argument(context, places->migratetype) == MIGRATE_MOVABLE)
     return 0;
   if ((only_processes || only_cgroup) && !selected()) return 0;
+  if (!of.failed) count_object(context, places, cpu, slab_event_of(event));
   if (event != KMT_HEAP_kmalloc) of.amount = amount_of(context, places, page_size);
   const u32 table = cpu * KMT_HEAP_ALLOCATIONS + event;
   struct samplers_of_cpu* sampler = bpf_map_lookup_elem(&samplers, &cpu);
@@ -343,6 +355,8 @@ static __always_inline int allocated(u64* context, enum kmt_heap_event event) {
 
 static __always_inline int freed(u64* context, enum kmt_heap_event event) {
   stop_following(argument(context, arguments[event].pointer), KMT_FREED);
+  if (!counts_caches || ((only_processes || only_cgroup) && !selected())) return 0;
+  count_object(context, &arguments[event], bpf_get_smp_processor_id(), slab_event_of(event));
   return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "capture/bpf/programs/heap.h"
 #include "capture/bpf/programs/heap.skel.h"
 #include "capture/bpf/tracepoint_arguments.hpp"
+#include "capture/bpf/watch/cache_tables.hpp"
 #include "capture/bpf/watch/log2_table.hpp"
 
 namespace kmt {
@@ -67,6 +68,7 @@ struct HeapWatcher::State {
   std::uint32_t cpus = 1;
   std::uint32_t sites_per_table = 1;
   MappedArray tables;
+  CacheTables caches;
   ring_buffer* ring = nullptr;
 
   State(const HeapRequest& wanted, HeapHooks given) : request(wanted), hooks(std::move(given)) {}
@@ -89,7 +91,8 @@ void HeapWatcher::State::leave_out() {
   bool any = false;
   for (std::size_t event = 0; event < programs.size(); ++event) {
     HeapProgram& program = programs[event];
-    const bool wanted = (program.pages ? request.pages : request.slab) && (request.mean_bytes > 0 || !is_free(event));
+    const bool needs_frees = request.mean_bytes > 0 || (request.caches && !program.pages);
+    const bool wanted = (program.pages ? request.pages : request.slab) && (needs_frees || !is_free(event));
     const auto places = types.arguments_of(program.name);
     // Objects can only be followed if the event has their pointer. This is the case on all known kernels.
     if (wanted && places && places->pointer >= 0) {
@@ -102,6 +105,7 @@ void HeapWatcher::State::leave_out() {
     program.program = nullptr;
   }
   fill_context_constants(*object->rodata, context_constants(types));
+  object->rodata->counts_caches = caches.prepare(object->maps.caches, cpus, request.caches, types);
   if (!any)
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");
@@ -111,9 +115,6 @@ void HeapWatcher::State::leave_out() {
 }
 
 void HeapWatcher::State::size_maps() {
-  const int possible = libbpf_num_possible_cpus();
-  if (possible < 0) throw_bpf_error("Cannot determine the number of CPUs", -possible);
-  cpus = static_cast<std::uint32_t>(possible);
   const std::uint32_t tables_of_all = cpus * KMT_HEAP_ALLOCATIONS;
   if (request.sites) {
     const std::uint64_t fit = request.site_bytes / (std::uint64_t{kGenerations} * tables_of_all * sizeof(kmt_site));
@@ -157,6 +158,7 @@ void HeapWatcher::State::attach() {
     ring = ring_buffer__new(bpf_map__fd(object->maps.ring), on_record, this, nullptr);
     if (!ring) throw_bpf_error("Cannot open the ring buffer", errno);
   }
+  caches.open();
   fill_selection(request.selection, object->maps.processes, object->maps.cgroup);
   if (!request.selection.processes.empty()) {
     object.attach(object->progs.follow_fork);
@@ -225,6 +227,9 @@ void HeapWatcher::State::take_from_filter(std::uint64_t pointer) {
 
 HeapWatcher::HeapWatcher(const HeapRequest& request, HeapHooks hooks)
     : state_(std::make_unique<State>(request, std::move(hooks))) {
+  const int possible = libbpf_num_possible_cpus();
+  if (possible < 0) throw_bpf_error("Cannot determine the number of CPUs", -possible);
+  state_->cpus = static_cast<std::uint32_t>(possible);
   state_->leave_out();
   state_->size_maps();
   state_->fill_constants();
@@ -259,6 +264,8 @@ std::vector<HeapSite> HeapWatcher::take_sites() {
   }
   return taken;
 }
+
+CacheCounts HeapWatcher::read_caches() const { return state_->caches.read(state_->object->bss->uncounted_objects); }
 
 HeapLosses HeapWatcher::losses() const {
   const kmt_heap_losses& from = state_->object->bss->losses;

@@ -11,6 +11,7 @@
 #include "capture/bpf/program_clock.hpp"
 #include "capture/bpf/selection.hpp"
 #include "capture/features/events.hpp"
+#include "trace/state/cache_counts.hpp"
 #include "trace/state/heap_sample.hpp"
 
 namespace kmt {
@@ -22,6 +23,7 @@ struct HeapRequest {
   bool names_threads = false;     // true: samples have the name of the thread; false: the name of the process
   bool no_movable_pages = false;  // page events: exclude user memory and the page cache
   bool sites = false;             // true: compute exact sums for each call site
+  bool caches = false;            // true: count the objects of each slab cache, if the kernel supports this
   std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
   std::uint32_t most_followed = 65536;
   std::uint64_t ring_bytes = 4 << 20;  // size of the ring buffer in bytes, a power of two
@@ -45,6 +47,8 @@ class HeapWatcher {
   void drain();
   // Returns the sums since the last call.
   std::vector<HeapSite> take_sites();
+  // Returns the counts of each slab cache since the start, sorted by name.
+  CacheCounts read_caches() const;
   HeapLosses losses() const;
   // True if the kernel's table still has this sampled object. If reports of ends were lost, use this function to find
   // the objects that ended.
