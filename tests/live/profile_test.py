@@ -14,7 +14,7 @@ import unittest
 
 from kmt_events import kmt_decoder
 from recording import PIPE_LOOP, PROGRAM, LiveTest, begin_loop, wait_until
-from stat_test import bpf_files, pinned
+from stat_test import bpf_files, check_held_files, hold_files, pinned
 
 ROUNDS = 12
 
@@ -78,6 +78,18 @@ class Profile(LiveTest):
         width = files['high'] - files['low']
         self.assertLess(files['low'] - width / 2, 810)
         self.assertGreater(files['high'] + width / 2, 800)
+
+    def test_objects_are_counted_by_cache(self):
+        process = self.profile('--json')
+        programs = 4  # for allocations and frees of slab objects
+        self.assertTrue(wait_until(lambda: sum('link' in name for name in bpf_files(process.pid)) >= programs))
+        time.sleep(0.5)
+        hold_files(self)
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, messages)
+        check_held_files(self, json.loads(output)['caches'])
+        self.assertIsNone(self.result('-d', '100ms', '--of', 'pages')['caches'])
 
     def test_saved_profile(self):
         """A .kmt profile must show the values that were printed when it was recorded, and must match the

@@ -23,6 +23,7 @@
 #include "cli/watch/live_run.hpp"
 #include "cli/watch/profile_files.hpp"
 #include "formats/kmt/profile.hpp"
+#include "results/heap/cache_counts.hpp"
 #include "views/json/heap_profile.hpp"
 #include "views/text/heap_profile.hpp"
 
@@ -113,6 +114,13 @@ std::uint64_t unix_ns() {
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
+// Files for pprof have no counts of slab caches.
+bool wants_caches(const ProfileArguments& options) {
+  if (options.of == "pages") return false;
+  if (!options.continuous.empty()) return options.format == kKmt;
+  return !options.output.ends_with(".pb.gz") || options.result.json;
+}
+
 // A running profile and its resources.
 class Profiler {
  public:
@@ -145,6 +153,8 @@ class Profiler {
     facts.duration_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(end.time - begin_.time).count());
     facts.has_pages = options_.of != "slab";
     facts.losses = difference(begin_.losses, end.losses);
+    facts.caches = difference(begin_.caches, end.caches);
+    compare_with_slabinfo(facts.caches, begin_.slabinfo, end.slabinfo);
     facts.memory = watcher_.memory();
     facts.own_cpu_ns = end.own_cpu_ns - begin_.own_cpu_ns;
     for (const EventName& event : watcher_.missing()) facts.missing.push_back(to_string(event));
@@ -160,15 +170,27 @@ class Profiler {
     std::uint64_t unix_ns;
     HeapLosses losses;  // totals since the start, as is own_cpu_ns
     std::uint64_t own_cpu_ns;
+    CacheCounts caches;
+    std::string slabinfo;
   };
 
-  Moment now() const { return {Clock::now(), unix_ns(), watcher_.losses(), own_cpu_ns()}; }
+  Moment now() const {
+    return {Clock::now(), unix_ns(), watcher_.losses(), own_cpu_ns(), watcher_.read_caches(), slabinfo()};
+  }
+
+  // Returns the text of slabinfo if it can be compared with the counts of slab caches.
+  std::string slabinfo() const {
+    return wants_caches(options_) && selection_text(options_.live).empty()
+               ? try_read_file("/proc/slabinfo").value_or("")
+               : "";
+  }
 
   HeapRequest request(const BpfSelection& selection) const {
     HeapRequest request;
     request.selection = selection;
     request.slab = options_.of != "pages";
     request.pages = options_.of != "slab";
+    request.caches = wants_caches(options_);
     request.mean_bytes = parse_rate(options_.rate);
     return request;
   }
@@ -179,7 +201,7 @@ class Profiler {
   HeapProfile profile_;
   HeapWatcher watcher_;
   // starts at 0, so that the first interval includes the CPU time of loading
-  Moment begin_{Clock::now(), unix_ns(), {}, 0};
+  Moment begin_{Clock::now(), unix_ns(), {}, 0, {}, slabinfo()};
 };
 
 void check_options(const ProfileArguments& options) {

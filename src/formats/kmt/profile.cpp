@@ -31,6 +31,7 @@ constexpr std::uint64_t kFactBytes = 128;
 constexpr std::uint64_t kMostDecodedBytes = 64u << 20;
 constexpr std::uint64_t kMostDecodedRatio = 64;
 constexpr std::string_view kCgroupPrefix = "cgroup:";
+constexpr std::string_view kCachePrefix = "slab_cache:";
 
 // Numeric facts and their names in the file.
 constexpr std::array<std::pair<std::string_view, std::uint64_t HeapProfileFacts::*>, 6> kNumbers = {{
@@ -51,6 +52,9 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t HeapLosses::*>, 7
     {"processes_not_followed", &HeapLosses::not_followed_processes},
 }};
 
+// Names of the ways of counting by slab cache. The first name is not in the file.
+constexpr std::array<std::string_view, 3> kCountings = {"", "unsupported", "counted"};
+
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
 Texts facts_of(const DrawnProfile& profile) {
@@ -59,14 +63,37 @@ Texts facts_of(const DrawnProfile& profile) {
                  {"missing_events", fmt::format("{}", fmt::join(profile.missing, " "))}};
   for (const auto& [name, member] : kNumbers) facts.emplace_back(name, fmt::format("{}", profile.*member));
   for (const auto& [name, member] : kLosses) facts.emplace_back(name, fmt::format("{}", profile.losses.*member));
+  if (profile.caches.counting != CacheCounting::not_requested) {
+    facts.emplace_back("slab_caches", kCountings[static_cast<std::size_t>(profile.caches.counting)]);
+    facts.emplace_back("uncounted_objects", fmt::format("{}", profile.caches.uncounted_objects));
+  }
+  for (const CacheCount& cache : profile.caches.rows)
+    facts.emplace_back(fmt::format("{}{}:{}", kCachePrefix, cache.object_bytes, cache.name),
+                       fmt::format("{} {}{}", cache.allocations, cache.frees,
+                                   cache.slabinfo_objects ? fmt::format(" {}", *cache.slabinfo_objects) : ""));
   for (const auto& [id, name] : profile.cgroups) facts.emplace_back(fmt::format("{}{}", kCgroupPrefix, id), name);
   return facts;
 }
 
-std::uint64_t number(std::string_view text) {
-  const auto value = parse_number<std::uint64_t>(text);
+template <typename T = std::uint64_t>
+T number(std::string_view text) {
+  const auto value = parse_number<T>(text);
   if (!value) throw Error("A value in the description of the profile is not a number");
   return *value;
+}
+
+// `name` is "256:filp", and `value` is "3020 20 3001".
+CacheCount cache_of(std::string_view name, std::string_view value) {
+  const std::size_t colon = name.find(':');
+  const std::vector<std::string_view> numbers = split(value, ' ');
+  if (colon == std::string_view::npos || numbers.size() < 2) throw Error("A slab cache of the profile has no counts");
+  CacheCount cache;
+  cache.name = name.substr(colon + 1);
+  cache.object_bytes = number<std::uint32_t>(name.substr(0, colon));
+  cache.allocations = number(numbers[0]);
+  cache.frees = number(numbers[1]);
+  if (numbers.size() > 2) cache.slabinfo_objects = number<std::int64_t>(numbers[2]);
+  return cache;
 }
 
 // Ignores unknown names.
@@ -80,6 +107,11 @@ void take_fact(std::string_view name, std::string_view value, DrawnProfile& prof
     if (name == known) profile.*member = number(value);
   for (const auto& [known, member] : kLosses)
     if (name == known) profile.losses.*member = number(value);
+  const auto counting = std::ranges::find(kCountings, value);
+  if (name == "slab_caches" && counting != kCountings.end())
+    profile.caches.counting = static_cast<CacheCounting>(counting - kCountings.begin());
+  if (name == "uncounted_objects") profile.caches.uncounted_objects = number(value);
+  if (name.starts_with(kCachePrefix)) profile.caches.rows.push_back(cache_of(name.substr(kCachePrefix.size()), value));
   if (name.starts_with(kCgroupPrefix)) profile.cgroups[number(name.substr(kCgroupPrefix.size()))] = value;
 }
 
@@ -167,7 +199,7 @@ void decode_profile(Bytes payload, std::uint64_t& budget, DrawnProfile& profile)
   for (std::uint64_t facts = count(in, 2); facts > 0; --facts) {
     const std::string_view name = in.text();
     const std::string_view value = in.text();
-    spend(budget, kFactBytes + value.size());
+    spend(budget, kFactBytes + name.size() + value.size());
     take_fact(name, value, profile);
   }
   while (!in.empty()) profile.groups.push_back(take_group(in, budget));

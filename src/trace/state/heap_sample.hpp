@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/state/cache_counts.hpp"
+
 namespace kmt {
 
 enum class AllocationContext : std::uint8_t { task, softirq, hardirq };
@@ -88,6 +90,7 @@ struct HeapProfileFacts {
   std::uint64_t duration_ns = 0;
   std::uint64_t mean_bytes = 0;  // mean distance between two samples, in bytes
   bool has_pages = false;
+  CacheCounts caches;
   HeapLosses losses;
   std::uint64_t replaced = 0;        // number of samples whose address was allocated again although no free was seen
   std::uint64_t memory = 0;          // bytes of kernel memory that kmemtrace uses

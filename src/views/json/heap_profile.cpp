@@ -2,6 +2,7 @@
 #include "views/json/heap_profile.hpp"
 
 #include "base/text.hpp"
+#include "views/json/cache_counts.hpp"
 #include "views/json/common.hpp"
 
 namespace kmt {
@@ -51,6 +52,7 @@ std::string json_heap_profile(const HeapProfileResult& result, const SymbolNames
     out.update(to_json(row.figures));
     json["rows"].push_back(std::move(out));
   }
+  add_caches(json, result.caches);
   json["losses"] = to_json(result.losses);
   json["replaced"] = result.replaced;
   json["missing_events"] = result.missing;

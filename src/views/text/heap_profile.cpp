@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "views/text/cache_counts.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
@@ -118,6 +119,12 @@ std::string rows_of(const HeapProfileResult& result, RowKind kind, const SymbolN
   return out + "\n";
 }
 
+std::string caches_text(const HeapProfileResult& result, const TextStyle& style) {
+  const std::string table = cache_counts_text(result.caches, style);
+  if (table.empty()) return {};
+  return table + hanging("  ", "These objects are counted, not sampled.", style) + "\n";
+}
+
 // Returns lines about errors that the confidence intervals do not include.
 std::string loss_lines(const HeapProfileResult& result, const TextStyle& style) {
   const HeapLosses& lost = result.losses;
@@ -166,9 +173,11 @@ std::string text_heap_profile(const HeapProfileResult& result, const SymbolNames
   out += rows_of(result, RowKind::pages, symbols, limit, style);
   out += rows_of(result, RowKind::slab_pages, symbols, limit, style);
   out += rows_of(result, RowKind::user_pages, symbols, limit, style);
+  out += caches_text(result, style);
   out += loss_lines(result, style);
   if (!result.missing.empty())
     out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);
+  out += missing_caches_line(result.caches, style);
   out += labelled("cost",
                   fmt::format("{} of kernel memory, {} of CPU time of kmemtrace", say_bytes(result.memory, style),
                               say_duration(result.own_cpu_ns, style)),

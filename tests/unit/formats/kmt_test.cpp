@@ -629,6 +629,7 @@ DrawnProfile some_profile() {
   interrupt.sizes = {{4096, 4096, 1, 0}};
   profile.groups = {task, interrupt};
   profile.cgroups = {{5, "/a b"}};
+  profile.caches = {CacheCounting::counted, {{"filp", 192, 3020, 20, 3001}, {"a:b c", 8, 1, 2, {}}}, 4};
   return profile;
 }
 
@@ -642,6 +643,14 @@ void expect_same(const DrawnProfile& a, const DrawnProfile& b) {
   EXPECT_EQ(a.losses.missed_frees, b.losses.missed_frees);
   EXPECT_EQ(a.missing, b.missing);
   EXPECT_EQ(a.cgroups, b.cgroups);
+  EXPECT_EQ(a.caches.counting, b.caches.counting);
+  EXPECT_EQ(a.caches.uncounted_objects, b.caches.uncounted_objects);
+  ASSERT_EQ(a.caches.rows.size(), b.caches.rows.size());
+  for (std::size_t i = 0; i < a.caches.rows.size(); ++i) {
+    const CacheCount &one = a.caches.rows[i], &other = b.caches.rows[i];
+    EXPECT_EQ(std::tie(one.name, one.object_bytes, one.allocations, one.frees, one.slabinfo_objects),
+              std::tie(other.name, other.object_bytes, other.allocations, other.frees, other.slabinfo_objects));
+  }
   ASSERT_EQ(a.groups.size(), b.groups.size());
   for (std::size_t i = 0; i < a.groups.size(); ++i) {
     const DrawnGroup& one = a.groups[i];
