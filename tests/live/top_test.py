@@ -12,7 +12,7 @@ import time
 import unittest
 
 from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
-from stat_test import pinned
+from stat_test import check_held_files, hold_files, pinned
 
 
 class Terminal:
@@ -85,6 +85,8 @@ class Top(LiveTest):
         self.shows(terminal, r'pages of 4\.0 KiB')
         terminal.keys('7')
         self.shows(terminal, r'(?m)^  \[kernel\] ')
+        terminal.keys('8')
+        self.shows(terminal, r'\*Net bytes|Linux 6\.13')
         terminal.keys('Tab')
         self.shows(terminal, r'(?m)^call-sites  ')
 
@@ -172,6 +174,21 @@ class Top(LiveTest):
             bytes_exact = sum(counted[f'kmem:{name}']['bytes_allocated'] for name in ('kmalloc', 'kmem_cache_alloc'))
             self.assertAlmostEqual(sum(row['bytes_allocated'] for row in last['rows']), bytes_exact,
                                    delta=bytes_exact // 50)
+
+    def test_objects_are_counted_by_cache(self):
+        process = subprocess.Popen([PROGRAM, 'top', '--view', 'net', '--json', '--interval', '300ms', '-n', '6'],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8')
+        self.addCleanup(self.end, process)
+        first = process.stdout.readline()
+        hold_files(self)
+        output, messages = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, messages)
+        frames = list(map(json.loads, [first, *output.splitlines()]))
+        check_held_files(self, frames[-1]['rows'])
+        self.assertEqual(frames[-1]['uncounted_objects'], 0)
+        for what in ('allocations', 'frees'):
+            parts = sum(row[f'interval_{what}'] for frame in frames for row in frame['rows'] if row['name'] == 'filp')
+            self.assertEqual(parts, next(row[what] for row in frames[-1]['rows'] if row['name'] == 'filp'))
 
     def test_duplicate_events_count_once(self):
         """Linux 6.18 reports a large kmalloc in kvmalloc twice. The test triggers this with values of extended

@@ -14,7 +14,8 @@ namespace {
 
 bool shows(TopView view, const HeapSite& site) {
   switch (view) {
-    case TopView::stacks: return false;
+    case TopView::stacks:
+    case TopView::net: return false;
     case TopView::orders: return site.pages;
     case TopView::call_sites:
     case TopView::caches:
@@ -34,6 +35,7 @@ HeapKey key_of(TopView view) {
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
     case TopView::caches:
+    case TopView::net:
     case TopView::orders: break;  // cache_text() also shows the order of pages: "pages of 16.0 KiB"
   }
   return HeapKey::cache;
@@ -147,7 +149,8 @@ std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
       return site.context == AllocationContext::task ? cgroup_name_(site.cgroup) : task_text(site.context, {});
     case TopView::caches:
     case TopView::orders: return cache_text(site.cache, site.pages, site.bytes_each);
-    case TopView::stacks: break;
+    case TopView::stacks:
+    case TopView::net: break;
   }
   return {};
 }

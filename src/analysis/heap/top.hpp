@@ -27,7 +27,7 @@ class TopAccount {
   HeapProfile& samples() { return profile_; }
   // Adds the sums of the interval that has just ended.
   void add_interval(std::vector<HeapSite> sites, std::uint64_t interval_ns);
-  // Returns one view, unsorted. The caller fills in the members that need other sources.
+  // Returns one view, unsorted. The view net has no rows. The caller fills in the members that need other sources.
   TopResult result(TopView view) const;
   // Returns the stacks of each row of a view. The key is the name of the row. The stacks of a row are sorted by
   // allocated bytes.
@@ -55,7 +55,7 @@ class TopAccount {
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   HeapProfile profile_;
-  std::array<Rows, 7> rows_;  // index: view; always empty for TopView::stacks
+  std::array<Rows, 8> rows_;  // index: view; always empty for TopView::stacks and TopView::net
   TopTotals slab_;
   TopTotals pages_;
   std::uint64_t interval_ = 0;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/watch/heap_watch.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "base/units.hpp"
 #include "cli/support/confined.hpp"
+#include "results/heap/cache_counts.hpp"
 
 namespace kmt {
 
@@ -15,12 +18,15 @@ namespace {
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 
-HeapRequest request_of(const BpfSelection& selection, WatchedPages pages) {
+std::string read_slabinfo() { return try_read_file("/proc/slabinfo").value_or(""); }
+
+HeapRequest request_of(const BpfSelection& selection, const std::vector<TopView>& views, WatchedPages pages) {
   HeapRequest request;
   request.selection = selection;
   request.pages = true;
   request.no_movable_pages = pages == WatchedPages::kernel;
   request.sites = true;
+  request.caches = std::ranges::find(views, TopView::net) != views.end();
   request.mean_bytes = kMeanBytes;
   return request;
 }
@@ -38,11 +44,13 @@ HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, 
                      std::vector<TopView> views, WatchedPages pages)
     : selection_(std::move(selection_text)),
       interval_(interval),
-      account_(std::move(views), kMeanBytes, kernel_.symbols(),
-               [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
-      watcher_(request_of(selection, pages), {[this](const HeapSample& sample) { account_.samples().add(sample); },
-                                              [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
+      account_(views, kMeanBytes, kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
+      watcher_(request_of(selection, views, pages),
+               {[this](const HeapSample& sample) { account_.samples().add(sample); },
+                [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
   keep_watching();
+  caches_.counting = watcher_.read_caches().counting;
+  if (caches_.counting == CacheCounting::counted && selection_.empty()) slabinfo_ = read_slabinfo();
 }
 
 bool HeapWatch::turn(bool is_last) {
@@ -56,6 +64,9 @@ bool HeapWatch::turn(bool is_last) {
   cpu_ns_ = cpu;
   if (kernel_.refresh()) account_.samples().names_changed();
   account_.add_interval(watcher_.take_sites(), lasted);
+  CacheCounts caches = watcher_.read_caches();
+  caches_now_ = difference(caches_, caches);
+  caches_ = std::move(caches);
   losses_ = watcher_.losses();
   if (losses_.ends > ends_lost_) {
     account_.samples().reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
@@ -72,6 +83,12 @@ TopResult HeapWatch::result(TopView view) const {
   result.losses = losses_;
   result.memory = watcher_.memory();
   result.own_cpu = own_cpu_;
+  if (view != TopView::net) return result;
+  CacheCounts caches = caches_;
+  if (!slabinfo_.empty()) compare_with_slabinfo(caches, slabinfo_, read_slabinfo());
+  result.rows = rows_of_caches(caches, caches_now_);
+  result.counting = caches.counting;
+  result.uncounted_objects = caches.uncounted_objects;
   return result;
 }
 

@@ -32,6 +32,10 @@ class HeapWatch {
   bool turn(bool is_last = false);
   // Returns the result as it was at the end of the last interval.
   TopResult result(TopView view) const;
+  // Returns the rows of the view net. Unlike result(), does not read slabinfo.
+  std::vector<TopRow> cache_rows() const { return rows_of_caches(caches_, caches_now_); }
+  CacheCounting cache_counting() const { return caches_.counting; }
+  std::uint64_t uncounted_objects() const { return caches_.uncounted_objects; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,6 +51,9 @@ class HeapWatch {
   std::uint64_t cpu_ns_ = own_cpu_ns();
   double own_cpu_ = 0;
   HeapLosses losses_;
+  CacheCounts caches_;  // since the start
+  CacheCounts caches_now_;
+  std::string slabinfo_;  // at the start; empty if it is not comparable with the counts
   std::uint64_t ends_lost_ = 0;
 };
 

@@ -50,11 +50,12 @@ struct TopArguments {
 constexpr const char* kTopFooter = R"(Examples:
   kmemtrace top                                shows a screen until q is pressed
   kmemtrace top --view processes --sort live
+  kmemtrace top --view net                     shows which slab caches grow, counted exactly
   kmemtrace top --batch -n 3 --interval 5s     prints three frames as text, one every five seconds
   kmemtrace top --json -n 1                    prints one frame for a script
   kmemtrace top -- make -j8                    shows a build until it ends
 
-Keys: ? lists the keys. 1 to 7 or Tab change the view. s and S change the sort column, and r reverses the order. /
+Keys: ? lists the keys. 1 to 8 or Tab change the view. s and S change the sort column, and r reverses the order. /
 filters by a part of the name. Arrows, PageUp, PageDown, Home and End select a row, and Enter shows its stacks. p
 pauses the display. f writes the frame to a file. q ends the program.
 
@@ -70,6 +71,10 @@ top detects them when their addresses are allocated again.
 Processes and cgroups have slab objects and pages in one row. Bytes/s, Live and Allocated count a slab object once: the
 pages of slabs are left out. The share of slab pages is estimated from samples, so the bytes of pages in these two views
 are estimates too. The first lines show slab objects and all pages separately; do not add them.
+
+The view net shows the slab objects that were allocated and freed in each cache since the start, on Linux 6.13 and
+later. It is always sorted by net bytes: allocated minus freed. Slabinfo is the change of active_objs in /proc/slabinfo
+during the same time, as in `kmemtrace stat`.
 
 This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
@@ -187,7 +192,7 @@ std::string Browser::footer() const {
   if (shows_keys_) return "any key back";
   if (expanded_) return "Enter back  arrows scroll  p pause  q end";
   std::string keys =
-      fmt::format("{}  1-7 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
+      fmt::format("{}  1-8 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
   return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
 }
 
@@ -361,7 +366,7 @@ Command top_command() {
   command.option("--interval", &options->interval, "T", "Update the screen every T (default: 1s)");
   command.option(
       "--view", &options->view, "VIEW",
-      "Start with VIEW: call-sites, stacks, processes, cgroups, caches, orders or modules (default: call-sites)");
+      "Start with VIEW: call-sites, stacks, processes, cgroups, caches, orders, modules or net (default: call-sites)");
   command.option("--sort", &options->sort, "COLUMN",
                  "Sort by COLUMN (default: bytes)\nCOLUMN is bytes or events (of the last interval), live, allocated, "
                  "total, wasted or failed (since the start).");

@@ -3,19 +3,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace kmt {
 
 namespace {
 
-constexpr std::array<TopViewInfo, 7> kViews = {
+constexpr std::array<TopViewInfo, 8> kViews = {
     {{TopView::call_sites, "call-sites", "Call site", "slab allocations by call site"},
      {TopView::stacks, "stacks", "Caller < its caller", "slab allocations by stack, estimated from samples"},
      {TopView::processes, "processes", "Process", "slab and page allocations by process"},
      {TopView::cgroups, "cgroups", "Cgroup", "slab and page allocations by cgroup"},
      {TopView::caches, "caches", "Cache", "slab allocations by cache"},
      {TopView::orders, "orders", "Pages", "page allocations by order"},
-     {TopView::modules, "modules", "Module", "slab allocations by module of the call site"}}};
+     {TopView::modules, "modules", "Module", "slab allocations by module of the call site"},
+     {TopView::net, "net", "Cache", "slab objects by cache, allocated and freed"}}};
 
 constexpr std::array<TopColumnInfo, 7> kTopColumns = {
     {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes allocated per second in the last interval"},
@@ -41,6 +43,7 @@ double value_of(const TopRow& row, TopColumn column) {
     case TopColumn::events: return static_cast<double>(row.events);
     case TopColumn::wasted: return static_cast<double>(row.allocated) - static_cast<double>(row.requested);
     case TopColumn::failed: return static_cast<double>(row.failed);
+    case TopColumn::net: return row.objects ? std::abs(static_cast<double>(row.objects->net_bytes())) : 0;
   }
   return 0;
 }
@@ -52,6 +55,24 @@ void sort_rows(std::vector<TopRow>& rows, TopColumn column) {
     if (of_a != of_b) return of_a > of_b;
     return a.allocated != b.allocated ? a.allocated > b.allocated : a.name < b.name;
   });
+}
+
+std::vector<TopRow> rows_of_caches(const CacheCounts& since_start, const CacheCounts& now) {
+  std::vector<TopRow> rows;
+  for (const CacheCount& cache : since_start.rows) {
+    const auto found = std::ranges::find_if(now.rows, [&](const CacheCount& one) { return is_same_cache(one, cache); });
+    CacheCount idle{cache.name, cache.object_bytes, 0, 0, {}};
+    TopRow row;
+    row.name = cache.name;
+    row.objects = cache;
+    row.objects_now = found == now.rows.end() ? std::move(idle) : *found;
+    row.events_now = row.objects_now->allocations;
+    row.bytes_now = row.events_now * cache.object_bytes;
+    row.events = cache.allocations;
+    row.allocated = cache.allocations * cache.object_bytes;
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace kmt

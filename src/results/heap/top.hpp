@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "results/heap/profile.hpp"
+#include "trace/state/cache_counts.hpp"
 
 namespace kmt {
 
 // The kind of object that each row describes.
-enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders, modules };
+enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders, modules, net };
 
 struct TopViewInfo {
   TopView view;
@@ -39,6 +40,9 @@ struct TopRow {
   std::uint64_t allocated = 0;
   std::optional<Estimate> live_bytes;  // live bytes of allocations since the start; empty if there are no samples
   std::vector<std::uint64_t> stack;    // only in rows of stacks; innermost frame first
+  // Only in rows of the view net: objects that were allocated and freed, in the last interval and since the start.
+  std::optional<CacheCount> objects_now;
+  std::optional<CacheCount> objects;
 };
 
 struct TopTotals {
@@ -55,6 +59,8 @@ struct TopResult {
   TopTotals slab;
   TopTotals pages;
   std::vector<TopRow> rows;
+  CacheCounting counting = CacheCounting::not_requested;  // whether the view net has rows
+  std::uint64_t uncounted_objects = 0;                    // like CacheCounts::uncounted_objects
   std::uint64_t rows_merged = 0;  // number of rows merged into "[others]" because there were too many
   HeapLosses losses;
   std::uint64_t replaced = 0;  // number of samples whose address was allocated again although no free was seen
@@ -63,15 +69,19 @@ struct TopResult {
 };
 
 // The columns by which rows can be sorted in descending order.
-enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed };
+enum class TopColumn : std::uint8_t { bytes_now, events_now, live, allocated, events, wasted, failed, net };
 struct TopColumnInfo {
   TopColumn column;
   std::string_view name;  // name of the column in the option --sort
   std::string_view header;
   std::string_view meaning;
 };
+// Returns all columns except `net`, by which the view net is always sorted.
 std::span<const TopColumnInfo> top_columns();
 double value_of(const TopRow& row, TopColumn column);
 void sort_rows(std::vector<TopRow>& rows, TopColumn column);
+
+// Returns the rows of the view net: one for each cache in `since_start`.
+std::vector<TopRow> rows_of_caches(const CacheCounts& since_start, const CacheCounts& now);
 
 }  // namespace kmt

@@ -2,10 +2,13 @@
 #include "views/text/top.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "views/text/cache_counts.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
@@ -45,6 +48,7 @@ std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result
     case TopColumn::events: return say_count(row.events, style);
     case TopColumn::wasted: return say_bytes(row.allocated - std::min(row.requested, row.allocated), style);
     case TopColumn::failed: return say_count(row.failed, style);
+    case TopColumn::net: break;
   }
   return {};
 }
@@ -62,6 +66,7 @@ unsigned importance_of(TopColumn column, TopColumn sorted) {
     case TopColumn::events: return kImportanceOfRange + 3;
     case TopColumn::wasted: return kImportanceOfRange + 4;
     case TopColumn::failed: return kImportanceOfRange + 5;
+    case TopColumn::net: break;
   }
   return kImportanceOfRange + 6;
 }
@@ -78,6 +83,52 @@ std::string not_seen(const TopResult& result, const TextStyle& style) {
   return text.empty() ? "nothing missed" : "missed " + text;
 }
 
+Table table_of_caches(std::span<const TopRow> rows, const TopResult& result, const TextStyle& style) {
+  std::vector<CacheCount> caches;
+  for (const TopRow& row : rows) caches.push_back(row.objects.value_or(CacheCount{}));
+  Table table = cache_table(caches, style);
+  table.columns[1].header = "*" + table.columns[1].header;
+  table.columns.insert(table.columns.begin() + 2, {"Net bytes/s", false, 1});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::int64_t net = rows[i].objects_now.value_or(CacheCount{}).net_bytes();
+    const auto size =
+        static_cast<std::int64_t>(per_second(static_cast<std::uint64_t>(std::abs(net)), result.interval_ns));
+    std::vector<std::string>& cells = table.rows[i].cells;
+    cells.insert(cells.begin() + 2, say_change(net < 0 ? -size : size, Unit::bytes, style));
+  }
+  return table;
+}
+
+// Returns a line that explains why the view net has no rows or too small numbers; empty if it has all.
+std::string note_about_caches(const TopResult& result, const TextStyle& style) {
+  if (result.view != TopView::net) return {};
+  if (result.counting != CacheCounting::counted)
+    return "This kernel does not report the cache of a freed object, which needs Linux 6.13 or later.";
+  return uncounted_text(result.uncounted_objects, style);
+}
+
+Table table_of(std::span<const TopRow> rows, const TopResult& result, const TopOptions& options,
+               const TextStyle& style) {
+  if (result.view == TopView::net) return table_of_caches(rows, result, style);
+  Table table{{{std::string(info_of(result.view).header), true}}, {}};
+  for (const TopColumnInfo& info : top_columns()) {
+    const TopColumn sorted = sorted_by(result.view, options.sort);
+    const std::string mark = info.column == sorted ? "*" : "";
+    table.columns.push_back({mark + std::string(info.header), false, importance_of(info.column, sorted)});
+    if (info.column == TopColumn::live) table.columns.push_back({"Live, 95%", false, kImportanceOfRange});
+  }
+  for (const TopRow& row : rows) {
+    TableRow line;
+    line.cells.push_back(ascii(row.name));
+    for (const TopColumnInfo& info : top_columns()) {
+      line.cells.push_back(cell_of(row, info.column, result, style));
+      if (info.column == TopColumn::live) line.cells.push_back(live_range_text(row.live_bytes, style));
+    }
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string_view line : split(text, '\n')) lines.emplace_back(line);
@@ -88,6 +139,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 TopColumn sorted_by(TopView view, TopColumn column) {
+  if (view == TopView::net) return TopColumn::net;
   const bool is_of_interval = column == TopColumn::bytes_now || column == TopColumn::events_now;
   return view == TopView::stacks && is_of_interval ? TopColumn::allocated : column;
 }
@@ -117,27 +169,12 @@ std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& opti
 
 std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow>& rows, const TopOptions& options,
                                const TextStyle& style) {
-  Table table{{{std::string(info_of(result.view).header), true}}, {}};
-  for (const TopColumnInfo& info : top_columns()) {
-    const TopColumn sorted = sorted_by(result.view, options.sort);
-    const std::string mark = info.column == sorted ? "*" : "";
-    table.columns.push_back({mark + std::string(info.header), false, importance_of(info.column, sorted)});
-    if (info.column == TopColumn::live) table.columns.push_back({"Live, 95%", false, kImportanceOfRange});
-  }
   const std::size_t end = options.rows == 0 ? rows.size() : std::min(rows.size(), options.first + options.rows);
-  for (std::size_t i = options.first; i < end; ++i) {
-    TableRow line;
-    line.cells.push_back(ascii(rows[i].name));
-    for (const TopColumnInfo& info : top_columns()) {
-      line.cells.push_back(cell_of(rows[i], info.column, result, style));
-      if (info.column == TopColumn::live) line.cells.push_back(live_range_text(rows[i].live_bytes, style));
-    }
-    table.rows.push_back(std::move(line));
-  }
+  const std::span<const TopRow> shown = std::span(rows).subspan(options.first, end - options.first);
   TextStyle plain = style;
   plain.colour = false;  // the caller applies colours according to the kind of the line
   std::vector<TopLine> lines;
-  for (std::string& text : lines_of(to_text(table, plain))) {
+  for (std::string& text : lines_of(to_text(table_of(shown, result, options, plain), plain))) {
     const std::size_t row = options.first + lines.size() - 1;
     const TopLineKind kind = lines.empty()             ? TopLineKind::heading
                              : row == options.selected ? TopLineKind::selected
@@ -146,12 +183,14 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
   }
   if (rows.empty() && !options.filter.empty())
     lines.push_back({fmt::format("  No name contains \"{}\".", ascii(options.filter))});
+  if (const std::string note = note_about_caches(result, style); !note.empty())
+    lines.push_back({"  " + note, TopLineKind::aside});
   return lines;
 }
 
 std::vector<TopLine> top_keys() {
   std::vector<TopLine> lines = {{"Keys", TopLineKind::heading},
-                                {"  1 to 7, Tab  change the view"},
+                                {"  1 to 8, Tab  change the view"},
                                 {"  s, S         sort by the next or the previous column"},
                                 {"  r            reverse the order of the rows"},
                                 {"  /            show only rows whose names contain a text"},

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "views/json/top.hpp"
 #include "views/text/heap_profile.hpp"
@@ -368,6 +369,46 @@ TEST(TopAccount, LiveBytesAreAtMostAllocatedBytes) {
   ASSERT_EQ(result.rows.size(), 1u);
   EXPECT_EQ(result.rows.front().live_bytes->value, kBytes);
   EXPECT_EQ(result.rows.front().live_bytes->high, kBytes);
+}
+
+TopResult net_result(CacheCounting counting) {
+  TopResult result;
+  result.view = TopView::net;
+  result.interval_ns = 2'000'000'000;
+  result.counting = counting;
+  const CacheCounts all{counting, {{"filp", 192, 30, 20, 11}, {"dentry", 256, 0, 9, {}}}, 0};
+  const CacheCounts now{counting, {{"filp", 192, 10, 0, {}}}, 0};
+  if (counting == CacheCounting::counted) result.rows = rows_of_caches(all, now);
+  return result;
+}
+
+TEST(TopNet, ShowsTheLargestChangeFirst) {
+  TextStyle style;
+  style.raw = true;
+  const std::string text = text_top(net_result(CacheCounting::counted), NoNames(), {}, style);
+  const std::size_t first = text.find("dentry"), second = text.find("filp");
+  EXPECT_LT(first, second) << text;
+  // 10 objects of 192 bytes in two seconds
+  for (const char* const part : {"*Net bytes", "-2304 B", "+1920 B", "+960 B", "+11"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
+}
+
+TEST(TopNet, RowsInJsonHaveTheCountsOfStat) {
+  const auto json = nlohmann::json::parse(json_top(net_result(CacheCounting::counted), NoNames()));
+  const auto& row = json["rows"][0];
+  EXPECT_EQ(row["name"], "filp");
+  EXPECT_EQ(row["net_objects"], 10);
+  EXPECT_EQ(row["net_bytes"], 1920);
+  EXPECT_EQ(row["slabinfo_objects"], 11);
+  EXPECT_EQ(row["interval_allocations"], 10);
+  EXPECT_TRUE(json["rows"][1]["slabinfo_objects"].is_null());
+  EXPECT_EQ(json["rows"][1]["interval_frees"], 0);
+}
+
+TEST(TopNet, AnOldKernelHasNoRowsAndANote) {
+  const TopResult result = net_result(CacheCounting::unsupported);
+  EXPECT_NE(text_top(result, NoNames(), {}, {}).find("needs Linux 6.13"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(json_top(result, NoNames()))["rows"].is_null());
 }
 
 TEST(TopAccount, TextShowsTheIntervalOfLiveBytes) {
