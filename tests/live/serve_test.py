@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 
 from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
-from stat_test import pinned
+from stat_test import HELD_FILES, hold_files, pinned
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
 
@@ -118,6 +118,38 @@ tests:
         done = subprocess.run(['promtool', 'test', 'rules', self.path('test.yml')], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, encoding='utf-8', check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_objects_are_counted_by_cache(self):
+        """The net growth of the cache filp must be that of held files, and near that of active_objs in slabinfo, which
+        also counts free objects of CPUs."""
+        _, address = self.serve('--top', '1000')
+
+        def values():
+            found = {}
+            for line in get(f'http://{address}/metrics').splitlines():
+                match = re.match(r'kmemtrace_cache_objects_(\w+)_total\{cache="filp",object_bytes="(\d+)"\} (\S+)', line)
+                if match:
+                    found[match[1]], found['size'] = float(match[3]), int(match[2])
+            return found
+
+        def net():
+            now = values()
+            return now['allocated'] - now['freed']
+
+        def active():
+            with open('/proc/slabinfo', encoding='ascii') as file:
+                return next(int(line.split()[1]) for line in file if line.startswith('filp '))
+
+        if not wait_until(values, 5):
+            self.skipTest('this kernel does not report the cache of an object')
+        # The loop opens and closes files while the counters are read, so a reading may differ by some hundred objects.
+        begin, slabinfo = net(), active()
+        hold_files(self)
+        self.assertTrue(wait_until(lambda: abs(net() - begin - HELD_FILES) < 600, 15), net() - begin)
+        self.assertLess(abs(active() - slabinfo - HELD_FILES), 1500)
+        after = values()
+        for what in ('allocated', 'freed'):
+            self.assertEqual(after[f'{what}_bytes'], after[what] * after['size'])
 
     def test_the_number_of_series_is_limited_and_counters_grow(self):
         process, address = self.serve('--top', '5')

@@ -48,6 +48,7 @@ constexpr const char* kServeFooter = R"(Examples:
 This command serves metrics until it is interrupted. Allocations and bytes are counted exactly, by call site and cache.
 Live bytes of memory that was allocated since the start are estimated from samples. The number of names is limited. The
 names with most allocated or live bytes have separate series, and all others share the series "other".
+On Linux 6.13 and later, the objects that were allocated and freed in each slab cache are counted exactly too.
 docs/prometheus.md lists the metrics, and rules that alert when the live bytes of a call site grow.
 
 There is no password: every client that can connect to the address can read the metrics.
@@ -118,9 +119,11 @@ void serve(const ServeArguments& options) {
   check_address(options.address);
   say_caveats();
   HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
-                  {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules}, WatchedPages::all);
+                  {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::net},
+                  WatchedPages::all);
   ExportedSeries call_sites(options.most_names);
   ExportedSeries caches(options.most_names);
+  ExportedSeries cache_objects(options.most_names);
   ExportedSeries page_orders(options.most_names);
   ExportedSeries modules(options.most_names);
   const auto start = static_cast<double>(std::time(nullptr));
@@ -128,12 +131,15 @@ void serve(const ServeArguments& options) {
     const TopResult result = watch.result(TopView::call_sites);
     call_sites.add(result.rows);
     caches.add(watch.result(TopView::caches).rows);
+    cache_objects.add(watch.cache_rows());
     page_orders.add(watch.result(TopView::orders).rows);
     modules.add(watch.result(TopView::modules).rows);
     ExportedMetrics now;
     now.kernel = LiveKernel::release();
     now.call_sites = call_sites.rows();
     now.caches = caches.rows();
+    if (watch.cache_counting() == CacheCounting::counted) now.cache_objects = cache_objects.rows();
+    now.uncounted_objects = watch.uncounted_objects();
     now.page_orders = page_orders.rows();
     now.modules = modules.rows();
     now.losses = result.losses;

@@ -52,6 +52,28 @@ void add_rows(std::vector<MetricFamily>& families, const std::string& prefix, co
   for (MetricFamily* const family : {&events, &bytes, &live}) families.push_back(std::move(*family));
 }
 
+void add_cache_objects(std::vector<MetricFamily>& families, const std::vector<ExportedRow>& rows) {
+  const auto counter = [](const char* name, const char* help) {
+    return family_of(std::string("kmemtrace_cache_objects_") + name, help, MetricType::Counter);
+  };
+  MetricFamily allocated = counter("allocated_total", "Objects of the slab cache that were allocated with an event");
+  MetricFamily freed = counter("freed_total", "Objects of the slab cache that were freed with an event");
+  MetricFamily allocated_bytes =
+      counter("allocated_bytes_total", "Bytes of the objects of the slab cache that were allocated with an event");
+  MetricFamily freed_bytes =
+      counter("freed_bytes_total", "Bytes of the objects of the slab cache that were freed with an event");
+  for (const ExportedRow& row : rows) {
+    std::vector<ClientMetric::Label> labels = {{"cache", printable(row.name)}};
+    if (row.object_bytes > 0) labels.push_back({"object_bytes", std::to_string(row.object_bytes)});
+    add(allocated, labels, static_cast<double>(row.events));
+    add(freed, labels, static_cast<double>(row.frees));
+    add(allocated_bytes, labels, static_cast<double>(row.bytes));
+    add(freed_bytes, labels, static_cast<double>(row.freed_bytes));
+  }
+  for (MetricFamily* const family : {&allocated, &freed, &allocated_bytes, &freed_bytes})
+    families.push_back(std::move(*family));
+}
+
 }  // namespace
 
 std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
@@ -60,6 +82,7 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
   add_rows(families, "cache_", "cache", "slab objects by cache", metrics.caches);
   add_rows(families, "page_", "size", "pages by size", metrics.page_orders);
   add_rows(families, "module_", "module", "slab objects by module of the call site", metrics.modules);
+  if (metrics.cache_objects) add_cache_objects(families, *metrics.cache_objects);
   MetricFamily missed = family_of("kmemtrace_missed_total", "Events that were missed, by kind", MetricType::Counter);
   const HeapLosses& lost = metrics.losses;
   const std::pair<const char*, std::uint64_t> kinds[] = {{"allocations", lost.missed},
@@ -68,7 +91,8 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
                                                          {"ends_of_samples", lost.ends},
                                                          {"unfollowed", lost.unfollowed},
                                                          {"events_not_told_apart", lost.sites},
-                                                         {"frees_without_tracepoint", metrics.replaced}};
+                                                         {"frees_without_tracepoint", metrics.replaced},
+                                                         {"objects_without_cache", metrics.uncounted_objects}};
   for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
   families.push_back(std::move(missed));
   MetricFamily info = family_of("kmemtrace_kernel_info", "The traced kernel", MetricType::Gauge);
