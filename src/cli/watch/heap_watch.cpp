@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/units.hpp"
 #include "cli/support/confined.hpp"
 #include "results/heap/cache_counts.hpp"
@@ -17,8 +16,6 @@ namespace {
 // Mean number of bytes between samples. The live bytes and the stacks of rows are computed from samples.
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
-
-std::string read_slabinfo() { return try_read_file("/proc/slabinfo").value_or(""); }
 
 HeapRequest request_of(const BpfSelection& selection, const std::vector<TopView>& views, WatchedPages pages) {
   HeapRequest request;
@@ -48,9 +45,10 @@ HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, 
       watcher_(request_of(selection, views, pages),
                {[this](const HeapSample& sample) { account_.samples().add(sample); },
                 [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
-  keep_watching();
   caches_.counting = watcher_.read_caches().counting;
-  if (caches_.counting == CacheCounting::counted && selection_.empty()) slabinfo_ = read_slabinfo();
+  if (caches_.counting == CacheCounting::counted && selection_.empty()) slabs_.emplace();
+  keep_watching();
+  if (slabs_) first_slabs_ = slabs_->read();
 }
 
 bool HeapWatch::turn(bool is_last) {
@@ -85,7 +83,7 @@ TopResult HeapWatch::result(TopView view) const {
   result.own_cpu = own_cpu_;
   if (view != TopView::net) return result;
   CacheCounts caches = caches_;
-  if (!slabinfo_.empty()) compare_with_slabinfo(caches, slabinfo_, read_slabinfo());
+  if (slabs_) compare_with_slabinfo(caches, first_slabs_, slabs_->read());
   result.rows = rows_of_caches(caches, caches_now_);
   result.counting = caches.counting;
   result.uncounted_objects = caches.uncounted_objects;

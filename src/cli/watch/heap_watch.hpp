@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/heap/top.hpp"
 #include "capture/bpf/watch/heap.hpp"
+#include "capture/bpf/watch/kernel_caches.hpp"
 #include "cli/support/live_kernel.hpp"
 
 namespace kmt {
@@ -53,7 +55,8 @@ class HeapWatch {
   HeapLosses losses_;
   CacheCounts caches_;  // since the start
   CacheCounts caches_now_;
-  std::string slabinfo_;  // at the start; empty if it is not comparable with the counts
+  std::optional<KernelCaches> slabs_;  // empty if slabinfo is not comparable with the counts
+  std::vector<SlabInfo> first_slabs_;
   std::uint64_t ends_lost_ = 0;
 };
 

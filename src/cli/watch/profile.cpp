@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/watch/heap.hpp"
+#include "capture/bpf/watch/kernel_caches.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
@@ -131,7 +133,9 @@ class Profiler {
                  [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
         watcher_(request(selection), {[this](const HeapSample& sample) { profile_.add(sample); },
                                       [this](const HeapSampleEnd& end) { profile_.end(end); }}) {
+    if (wants_caches(options_) && selection_text(options_.live).empty()) slabs_.emplace();
     keep_watching();
+    if (slabs_) begin_.slabs = slabs_->read();
   }
 
   void drain() { watcher_.drain(); }
@@ -154,7 +158,7 @@ class Profiler {
     facts.has_pages = options_.of != "slab";
     facts.losses = difference(begin_.losses, end.losses);
     facts.caches = difference(begin_.caches, end.caches);
-    compare_with_slabinfo(facts.caches, begin_.slabinfo, end.slabinfo);
+    compare_with_slabinfo(facts.caches, begin_.slabs, end.slabs);
     facts.memory = watcher_.memory();
     facts.own_cpu_ns = end.own_cpu_ns - begin_.own_cpu_ns;
     for (const EventName& event : watcher_.missing()) facts.missing.push_back(to_string(event));
@@ -171,18 +175,13 @@ class Profiler {
     HeapLosses losses;  // totals since the start, as is own_cpu_ns
     std::uint64_t own_cpu_ns;
     CacheCounts caches;
-    std::string slabinfo;
+    std::vector<SlabInfo> slabs;
   };
 
   Moment now() const {
-    return {Clock::now(), unix_ns(), watcher_.losses(), own_cpu_ns(), watcher_.read_caches(), slabinfo()};
-  }
-
-  // Returns the text of slabinfo if it can be compared with the counts of slab caches.
-  std::string slabinfo() const {
-    return wants_caches(options_) && selection_text(options_.live).empty()
-               ? try_read_file("/proc/slabinfo").value_or("")
-               : "";
+    return {Clock::now(),           unix_ns(),
+            watcher_.losses(),      own_cpu_ns(),
+            watcher_.read_caches(), slabs_ ? slabs_->read() : std::vector<SlabInfo>{}};
   }
 
   HeapRequest request(const BpfSelection& selection) const {
@@ -201,7 +200,8 @@ class Profiler {
   HeapProfile profile_;
   HeapWatcher watcher_;
   // starts at 0, so that the first interval includes the CPU time of loading
-  Moment begin_{Clock::now(), unix_ns(), {}, 0, {}, slabinfo()};
+  Moment begin_{Clock::now(), unix_ns(), {}, 0, {}, {}};
+  std::optional<KernelCaches> slabs_;  // empty if slabinfo is not comparable with the counts
 };
 
 void check_options(const ProfileArguments& options) {

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/units.hpp"
 #include "capture/bpf/watch/event_counters.hpp"
+#include "capture/bpf/watch/kernel_caches.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
@@ -72,9 +73,10 @@ struct Reading {
   CacheCounts caches;
   std::uint64_t not_followed = 0;
   StateSample sample;
+  std::vector<SlabInfo> slabs;  // empty if it is unknown
 };
 
-Reading read_now(const EventCounters& counters, Clock::time_point start) {
+Reading read_now(const EventCounters& counters, const KernelCaches& slabs, Clock::time_point start) {
   Reading reading;
   reading.at_ns = since(start);
   for (const EventCount& count : counters.read())
@@ -84,6 +86,7 @@ Reading read_now(const EventCounters& counters, Clock::time_point start) {
   reading.not_followed = counters.not_followed();
   reading.sample = sample_memory_state();
   reading.sample.ticks = reading.at_ns;
+  reading.slabs = slabs.read(text_of(reading.sample, "slabinfo"));
   return reading;
 }
 
@@ -110,26 +113,26 @@ int stat(const StatArguments& options) {
   const std::optional<std::uint64_t> interval = interval_of(options);
   LiveRun run(options.live);
   const EventCounters counters(run.selection());
+  const KernelCaches slabs;
   keep_watching();
   const auto print = [&](const Reading& from, const Reading& to, bool whole) {
     StatResult result = result_between(from, to);
     result.whole = whole;
     result.selection = selection_text(options.live);
-    if (result.selection.empty())
-      compare_with_slabinfo(result.caches, text_of(from.sample, "slabinfo"), text_of(to.sample, "slabinfo"));
+    if (result.selection.empty()) compare_with_slabinfo(result.caches, from.slabs, to.slabs);
     for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));
     result.memory = counters.memory();
     print_result(options.result.json ? json_stat(result, interval.has_value())
                                      : text_stat(result, stdout_style(options.result.style)));
   };
   const Clock::time_point start = Clock::now();
-  const Reading first = read_now(counters, start);
+  const Reading first = read_now(counters, slabs, start);
   run.start("Counting");
   Reading last = first;
   std::uint64_t next = interval.value_or(0);
   while (!stdout_has_no_reader() && run.goes_on()) {
     if (interval && since(start) >= next) {
-      Reading now = read_now(counters, start);
+      Reading now = read_now(counters, slabs, start);
       print(last, now, false);
       last = std::move(now);
       // If the machine was suspended, all intervals during the suspension count as one.
@@ -137,7 +140,7 @@ int stat(const StatArguments& options) {
     }
     std::this_thread::sleep_for(kPause);
   }
-  const Reading end = read_now(counters, start);
+  const Reading end = read_now(counters, slabs, start);
   // prints the last, shorter interval, so that all printed intervals add up to the total
   if (interval) print(last, end, false);
   print(first, end, true);

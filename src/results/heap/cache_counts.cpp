@@ -6,16 +6,14 @@
 #include <functional>
 #include <utility>
 
-#include "trace/state/slabinfo.hpp"
-
 namespace kmt {
 
 namespace {
 
 // Returns the active objects of all caches with this name and object size.
-std::optional<std::uint64_t> active_objects(const Slabinfo& slabinfo, const CacheCount& cache) {
+std::optional<std::uint64_t> active_objects(const std::vector<SlabInfo>& slabs, const CacheCount& cache) {
   std::optional<std::uint64_t> sum;
-  for (const SlabInfo& slab : slabinfo.caches)
+  for (const SlabInfo& slab : slabs)
     if (slab.name == cache.name && slab.object_bytes == cache.object_bytes) sum = sum.value_or(0) + slab.active_objects;
   return sum;
 }
@@ -40,10 +38,9 @@ CacheCounts difference(const CacheCounts& from, const CacheCounts& to) {
   return result;
 }
 
-void compare_with_slabinfo(CacheCounts& caches, std::string_view from, std::string_view to) {
-  const Slabinfo before = parse_slabinfo(from), after = parse_slabinfo(to);
+void compare_with_slabinfo(CacheCounts& caches, const std::vector<SlabInfo>& from, const std::vector<SlabInfo>& to) {
   for (CacheCount& cache : caches.rows) {
-    const auto first = active_objects(before, cache), last = active_objects(after, cache);
+    const auto first = active_objects(from, cache), last = active_objects(to, cache);
     if (first && last) cache.slabinfo_objects = static_cast<std::int64_t>(*last - *first);
   }
 }

@@ -2,9 +2,10 @@
 // Computes with counts of the objects of slab caches.
 #pragma once
 
-#include <string_view>
+#include <vector>
 
 #include "trace/state/cache_counts.hpp"
+#include "trace/state/kernel_memory.hpp"
 
 namespace kmt {
 
@@ -12,7 +13,7 @@ namespace kmt {
 // an event.
 CacheCounts difference(const CacheCounts& from, const CacheCounts& to);
 
-// Sets `slabinfo_objects` of the caches that both texts of /proc/slabinfo have.
-void compare_with_slabinfo(CacheCounts& caches, std::string_view from, std::string_view to);
+// Sets `slabinfo_objects` of the caches that are in both lists.
+void compare_with_slabinfo(CacheCounts& caches, const std::vector<SlabInfo>& from, const std::vector<SlabInfo>& to);
 
 }  // namespace kmt

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/documented_keys.hpp"
+#include "trace/state/slabinfo.hpp"
 #include "views/json/cache_counts.hpp"
 #include "views/text/cache_counts.hpp"
 
@@ -49,12 +50,12 @@ TEST(CacheCounts, SlabinfoIsComparedByNameAndSize) {
   const std::string to = header + line("filp", 510, 192) + line("twin", 60, 64) + line("twin", 81, 128);
   CacheCounts counts =
       counted({{"filp", 192, 9, 1, {}}, {"twin", 128, 1, 0, {}}, {"twin", 64, 0, 9, {}}, {"new", 8, 1, 0, {}}});
-  compare_with_slabinfo(counts, from, to);
+  compare_with_slabinfo(counts, parse_slabinfo(from).caches, parse_slabinfo(to).caches);
   EXPECT_EQ(counts.rows[0].slabinfo_objects, 10);
   EXPECT_EQ(counts.rows[1].slabinfo_objects, 1);
   EXPECT_EQ(counts.rows[2].slabinfo_objects, -10);
   EXPECT_FALSE(counts.rows[3].slabinfo_objects);
-  compare_with_slabinfo(counts = counted({{"filp", 192, 9, 1, {}}}), "", "");
+  compare_with_slabinfo(counts = counted({{"filp", 192, 9, 1, {}}}), {}, {});
   EXPECT_FALSE(counts.rows[0].slabinfo_objects);
 }
 
