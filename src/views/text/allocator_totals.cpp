@@ -61,8 +61,7 @@ std::string slab_lines(const SlabTotals& slab, bool has_zeros, const TextStyle& 
   out += sum_line("live at end", upper_bound(slab.maybe_freed, say_bytes(slab.live_bytes, style), style),
                   "in " + say_number_of(slab.live_allocations, "allocation", style), style);
   if (has_zeros || slab.failed_allocations > 0)
-    count("failed", slab.failed_allocations,
-          slab.failed_allocations == 1 ? "allocation got NULL" : "allocations got NULL");
+    count("failed", slab.failed_allocations, slab.failed_allocations == 1 ? "allocation" : "allocations");
   count("cross-CPU", slab.cross_cpu_frees,
         fmt::format("frees on a different CPU than the allocation, {} of the matched frees",
                     say_share(slab.cross_cpu_frees, slab.matched_frees)));

@@ -389,7 +389,7 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
     out += labelled("health", health_summary(result.health) + "; `kmemtrace snapshot` lists these checks", style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
-  return out + files_text(result, detail, style);
+  return out + files_text(result, detail, style) + concepts_line(style);
 }
 
 }  // namespace

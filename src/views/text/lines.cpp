@@ -234,4 +234,8 @@ std::string memory_lines(const MemoryState& memory, const TextStyle& style) {
   return "\n" + heading(title, style) + to_text(table, style);
 }
 
+std::string concepts_line(const TextStyle& style) {
+  return style.raw ? "" : "\n" + hanging("", "docs/concepts.md explains the terms.", style);
+}
+
 }  // namespace kmt

@@ -68,6 +68,9 @@ std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 // The message for the case that no event matches the filters.
 extern const char* const kNothingSelected;
 
+// Returns an empty line and the name of the document that explains the terms of a report. Empty in the raw style.
+std::string concepts_line(const TextStyle& style);
+
 // Returns "Slab" and so on, for headings.
 std::string capitalised(Allocator allocator);
 

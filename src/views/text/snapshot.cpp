@@ -397,7 +397,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
       sites_text("Free slab objects by freeing call site (free_traces)", memory.slab_frees, "object", options, style);
   out += sites_text("Pages by allocating stack (page_owner)", memory.page_owners, "page", options, style);
   out += sites_text("Unreferenced objects (kmemleak)", memory.kmemleak, "object", options, style);
-  return out + missing_text(memory, style) + files_text(result, style);
+  return out + missing_text(memory, style) + files_text(result, style) + concepts_line(style);
 }
 
 std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& options, const TextStyle& style) {

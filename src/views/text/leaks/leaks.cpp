@@ -156,7 +156,7 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
   const auto with = [&](const LeaksExtent& extent) {
     std::string text = out;
     for (const LeakTable& table : result.tables) text += leak_table(table, result, options, extent, style);
-    return text + after + cut_line(result, options, extent, style);
+    return text + after + cut_line(result, options, extent, style) + concepts_line(style);
   };
   if (!options.is_brief) return with(kWholeLeaks);
   std::string text;
