@@ -144,7 +144,9 @@ Json to_json(const HeapLosses& losses) {
   json["ends_lost"] = losses.ends;
   json["not_followed"] = losses.unfollowed;
   json["without_stack"] = losses.no_stack;
-  json["events_not_told_apart"] = losses.sites;
+  json["merged_events"] = losses.sites;
+  json["merged_bytes"] = losses.site_bytes;
+  json["events_not_told_apart"] = losses.sites;  // older names of these two
   json["bytes_not_told_apart"] = losses.site_bytes;
   json["allocations_missed"] = losses.missed;
   json["frees_missed"] = losses.missed_frees;

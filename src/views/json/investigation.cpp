@@ -207,7 +207,8 @@ std::string json_investigation(const InvestigationResult& result) {
   json["seconds"] = rounded_to_tenths(result.seconds);
   json["complete"] = result.complete;
   json["cut_short"] = text_or_null(printable(result.cut_short));
-  json["told"] = result.judgement.has_trends();
+  json["has_trends"] = result.judgement.has_trends();
+  json["told"] = result.judgement.has_trends();  // older name of has_trends
   json["verdict"] = id_of(result.conclusion.verdict);
   json["coverage"] = to_json(result.conclusion.coverage);
   json["words"] = printable(conclusion_words(result));
