@@ -25,7 +25,7 @@ case "$purpose" in
 esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  echo "No apt here: make sure that what these Debian packages hold is installed: ${wanted[*]}" >&2
+  echo "This system has no apt. Install the equivalents of these Debian packages: ${wanted[*]}" >&2
   exit 0
 fi
 
