@@ -120,7 +120,7 @@ export function cpusPage(app: App): HTMLElement {
             ` of ${format(all)} ${options.weight === 'frees' ? 'frees were' : 'were freed'} on another ${what} than the allocation: ${percent((100 * away) / all)}.`,
           ),
           section(
-            'Who frees what another one allocated',
+            'Where memory is allocated and freed',
             matrix(grid, what, sums),
             grid.places.includes(-1) && note(othersNote(byNode)),
             note(`Outlined cells show memory that was freed on the ${what} that allocated it.`),
@@ -157,7 +157,7 @@ export function cpusPage(app: App): HTMLElement {
                 {
                   key: 'freed',
                   title: 'All frees here',
-                  help: 'whoever allocated',
+                  help: 'frees that ran here, of memory allocated anywhere',
                   value: (row) => row.freed,
                   text: (row) => format(row.freed),
                 },

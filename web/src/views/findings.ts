@@ -358,7 +358,7 @@ function unknowns(found: Investigation): HTMLElement {
         {},
         `${bytes(found.left_out_bytes)} of live memory are not judged: page tables of processes, reclaimable memory, and memory that may be freed on untraced paths.`,
       ),
-    el('li', {}, 'Of older memory, only the sum is known.'),
+    el('li', {}, 'For memory that was allocated earlier, only the sum is known.'),
   );
 }
 

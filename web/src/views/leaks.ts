@@ -181,7 +181,7 @@ export function leaksPage(app: App): HTMLElement {
     meanings(shown, leaks.verdicts),
     table<Leak>({
       name: 'leaks',
-      label: 'What is live at the end',
+      label: 'Live at the end',
       rows: shown,
       columns: [
         { key: 'rank', title: '#', width: 5, value: (row) => row.rank, text: (row) => String(row.rank) },

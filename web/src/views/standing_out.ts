@@ -53,7 +53,7 @@ function growth(app: App, leaks: Leaks): HTMLElement {
     const sentence =
       unclearText(leaks) ??
       'No group of allocations grows above the threshold, except reclaimable or otherwise explained memory.';
-    return item('growth', `${sentence} `, link(app, 'Show what is live at the end', 'leaks'));
+    return item('growth', `${sentence} `, link(app, 'Show memory that is live at the end', 'leaks'));
   }
   const certain = row.verdict === 'certain';
   const rate = `${bytes((certain ? row.certain_growth : row.growth)?.bytes_per_s)} per second`;
