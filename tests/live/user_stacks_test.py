@@ -406,7 +406,7 @@ class PerfReport(LiveTest):
             if line['comm'] == 'lists':
                 samples[line['symbol'][4:]] += int(line['samples'])
         if not any('kvmalloc' in name for name in samples):
-            self.skipTest('this kernel tells of each allocation once')
+            self.skipTest('this kernel reports each allocation once')
         self.assertGreaterEqual(sum(count for name, count in samples.items() if 'kvmalloc' in name), 50, samples)
         first = [name for name in samples if 'kmalloc_large' in name and samples[name] >= 50]
         rows = json.loads(report(path, '--by', 'comm,user-symbol', '--context', 'task', '--limit', '0', '--json'))

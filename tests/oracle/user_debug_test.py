@@ -94,7 +94,7 @@ class SeparateDebugFile(unittest.TestCase):
         self.assertEqual('known_to_all', without[-1], 'it is exported')
         self.assertFalse({'hidden_one', 'hidden_two'} & set(without), without)
         self.put_debug_file(self.path('debug'))
-        self.assertEqual(without, self.names(), 'in a folder that nobody named')
+        self.assertEqual(without, self.names(), 'in a folder that no option names')
         self.assertEqual(all_of_them, self.names('--debug-dir', self.path('debug')))
         self.put_debug_file(self.root + '/usr/lib/debug')  # the folder used by distributions
         self.assertEqual(all_of_them, self.names())
@@ -119,12 +119,12 @@ class SeparateDebugFile(unittest.TestCase):
 
     def test_blocked_devices_are_reported(self):
         with open(self.trace, 'wb') as file:
-            file.write(self.recorded(**{'note:unanswered_build_ids': '12 mappings: of them nobody knows'}))
+            file.write(self.recorded(**{'note:unanswered_build_ids': '12 mappings: their build IDs are unknown'}))
         for path in (self.trace, self.path('again.kmt')):
             if path != self.trace:
                 self.assertEqual(0, run('convert', self.trace, path).returncode)
             found = {one['kind']: one['examples'][0]['detail'] for one in report(path, exit_codes=(0, 1))['findings']}
-            self.assertEqual('12 mappings: of them nobody knows', found.get('no_user_build_ids'), found)
+            self.assertEqual('12 mappings: their build IDs are unknown', found.get('no_user_build_ids'), found)
 
 
 if __name__ == '__main__':

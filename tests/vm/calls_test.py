@@ -119,7 +119,7 @@ class Calls(unittest.TestCase):
                 else:
                     self.fail(f'task {tid} was seen to call {seen}')
             missing += len(list(passed))
-        self.assertLessEqual(missing, self.lost, 'calls are missing, and nothing tells of it')
+        self.assertLessEqual(missing, self.lost, 'calls are missing, and no loss is reported')
         self.assertLess(missing, 1000)
 
     @unittest.skipIf(BACKEND != 'auto', 'a back end was asked for')

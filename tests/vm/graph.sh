@@ -69,7 +69,7 @@ wait $graph
 echo $? >interrupted.code
 graph all vfs_read -a -d 1s --json --limit 0
 kill $loop
-graph written ksys_write --args -- sh -c 'echo no NUL behind this'
+graph written ksys_write --args -- sh -c 'echo no NUL after this'
 shows='--show how->flags'
 [ "$backend" != ftrace ] || shows=
 # shellcheck disable=SC2086  # an option and its value, or none

@@ -111,7 +111,7 @@ export async function callsAgree(page, checks, graph) {
     );
   checks.equal(cut.join('; '), '', 'calls that are cut, of fewer than 100 characters');
   const leftOut = await page.locator('main .note', { hasText: 'This file has' }).count();
-  checks.equal(leftOut, held.length < graph.calls.length ? 1 : 0, 'calls that are left out are told of');
+  checks.equal(leftOut, held.length < graph.calls.length ? 1 : 0, 'the page states that calls are left out');
   await functionFilters(page, checks, graph, held);
   await callIsTold(page, checks, held);
 }
@@ -128,8 +128,8 @@ async function functionFilters(page, checks, graph, held) {
   await row.first().click();
   await settle(page);
   const hash = await page.evaluate(() => location.hash);
-  checks.ok(hash.startsWith('#calls?function='), `the address tells of the function: ${hash}`);
-  checks.equal(await page.locator('.chip').count(), 1, 'a chip tells of the function');
+  checks.ok(hash.startsWith('#calls?function='), `the address names the function: ${hash}`);
+  checks.equal(await page.locator('.chip').count(), 1, 'a chip names the function');
   const rows = await rowsOf(page, 'calls');
   checks.equal(rows.filter((one) => one.call.startsWith(`${name}(`)).length, count(name), `calls of ${name}`);
   const around = await page.evaluate(
@@ -169,7 +169,7 @@ async function callIsTold(page, checks, held) {
   });
   await row.click();
   await settle(page);
-  checks.equal(await page.locator(`section[aria-label="Call of ${call.function}"]`).count(), 1, 'a call is told');
+  checks.equal(await page.locator(`section[aria-label="Call of ${call.function}"]`).count(), 1, 'the details of a call are shown');
   const told = await page.locator('[data-argument]').evaluateAll((all) => all.map((one) => one.textContent));
   const values = Object.values(call.arguments ?? {});
   checks.equal(told.length, values.length, 'its arguments');

@@ -74,7 +74,7 @@ const isFound = (report) => values.found.includes(report);
 async function saysThatThereIsNothing(page, checks) {
   const tabs = await page.locator('[role=tab]').evaluateAll((all) => all.map((tab) => tab.id));
   checks.equal(tabs.join(' '), 'tab-overview', 'pages of a trace without memory events');
-  checks.equal(await page.locator('.empty').count(), 1, 'it is said once');
+  checks.equal(await page.locator('.empty').count(), 1, 'the reason is shown once');
   checks.equal(await page.locator('td.none').count(), 0, 'empty tables');
   await page.keyboard.press('3');
   checks.equal(

@@ -159,7 +159,7 @@ export async function timeIsBrushed(page, checks) {
   checks.equal(await page.evaluate(() => window.redraws), 1, 'redraws by a brush');
   const hash = await page.evaluate(() => location.hash);
   if (!checks.ok(/range=\d+-\d+/.test(hash), `the brush chooses a time: ${hash}`)) return;
-  checks.equal(await page.locator('.chip').count(), 1, 'a chip tells of it');
+  checks.equal(await page.locator('.chip').count(), 1, 'a chip shows the time range');
   for (const name of ['overview', 'flame', 'tables', 'waste', 'lifetimes', 'cpus', 'leaks', 'anomalies']) {
     await page.click(`#tab-${name}`);
     await settle(page);

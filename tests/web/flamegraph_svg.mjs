@@ -52,7 +52,7 @@ async function zooms(page, before, checks) {
   const frame = before.find(({ y, width }) => y === rows[2] && width > 20 && width < 1100);
   checks.ok(frame !== undefined, 'there is a frame to zoom into');
   await middleOf(page, frame);
-  checks.ok((await said(page)) === frame.title, `the pointer tells of ${frame.name}`);
+  checks.ok((await said(page)) === frame.title, `the pointer shows ${frame.name}`);
   await page.mouse.click(frame.x + frame.width / 2, frame.y + 8);
   const after = await framesOf(page);
   checks.ok(isWhole(after[frame.index]), `${frame.name} is as wide as the picture`);
@@ -118,7 +118,7 @@ async function searches(page, told, before, checks) {
   for (const of of Object.keys(told.bytes)) checks.ok(all.includes(`100.00 % of ${of}`), `all of ${of}: ${all}`);
   checks.ok(
     (await search(page, '(', () => page.keyboard.press('/'))).includes('SyntaxError'),
-    'a wrong pattern is told',
+    'a wrong pattern is reported',
   );
   checks.ok((await search(page, '', () => page.keyboard.press('/'))).startsWith('0 frames'), 'nothing is looked for');
   checks.ok(
@@ -134,7 +134,7 @@ async function keysMove(page, before, away, checks) {
   const widest = on.reduce((a, b) => (b.width > a.width ? b : a));
   await page.keyboard.press('Escape');
   await page.locator('#frames > g').first().focus();
-  checks.ok((await said(page)) === before[0].title, 'the focus tells of all');
+  checks.ok((await said(page)) === before[0].title, 'the focus shows the total');
   await page.keyboard.press(`Arrow${away}`);
   checks.ok((await said(page)) === widest.title, `an arrow key goes to ${widest.name}`);
   await page.keyboard.press('Enter');
@@ -188,7 +188,7 @@ async function check(browser, name, trace, ...options) {
     if ((kWhole.width * bytes) / total < kNarrow) continue;
     checks.ok(numberIn(frame.title) === bytes, `${frame.title} is ${bytes} by --json`);
     await middleOf(page, frame);
-    checks.ok((await said(page)).includes(`100.00 % of ${of}`), `the pointer tells of ${of}`);
+    checks.ok((await said(page)).includes(`100.00 % of ${of}`), `the pointer shows ${of}`);
   }
   checks.ok(isWhole(before[0]) && !before[0].title.includes('%'), `all has no share: ${before[0].title}`);
   if (!options.includes('caller-first')) {

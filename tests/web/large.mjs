@@ -146,7 +146,7 @@ export async function tellsOfRareOnes(page, checks) {
     for (const wanted of [site, 'of_no_trace']) {
       await goTo(page, `#${name}?site=${encodeURIComponent(wanted)}`);
       const text = await page.locator('main').innerText();
-      checks.ok(text.includes(`${what} of this call site are not counted here`), `${name} of ${wanted} tells of it`);
+      checks.ok(text.includes(`${what} of this call site are not counted here`), `${name} of ${wanted} states this`);
       checks.ok(
         !/left by the filters|filters leave/.test(text),
         `${name} of ${wanted} does not say that there is none`,
