@@ -7,10 +7,12 @@ Refuses the constructions in RULES, and sentences in README.md and docs/**/*.md 
 rule: excerpt" for each problem, and exits with 1 if there are any. With PATH, checks only these files and folders. With
 --summary, prints only a table: problems in each folder, sentence lengths in each document.
 
-Checks comments and Python docstrings in all folders, sentences in the string literals of MESSAGES, Markdown, and scdoc.
-Does not check code blocks and code spans, text in double quotes (quotations), identifiers, strings without a space
-(JSON keys, columns), and test data. EXCEPTIONS lists permitted exceptions, each with a reason."""
+Checks comments and Python docstrings in all folders, sentences in the string literals of MESSAGES, Markdown, scdoc,
+text in SVG pictures, systemd units and the descriptions in debian. Refuses a few words in the identifiers of NAMED.
+Does not check code blocks and code spans, text in double quotes (quotations), other identifiers, strings without a
+space (JSON keys, columns), and test data. EXCEPTIONS lists permitted exceptions, each with a reason."""
 import argparse
+import bisect
 import os
 import re
 import statistics
@@ -80,7 +82,15 @@ STARTS = (
     start('By which …', r'(?:By|With|From|To|In|For|At|On) (?:what|which|whom|whose)\b(?!.*\?[\x7f\s]*\Z)', 'put the subject first'),
 )
 
-RULES = PHRASES + STARTS
+# These apply to comments and documents. A message may be a part of a sentence, such as "of an unknown type".
+FRAGMENTS = (start('of a …', r'(?-i:of an? )', 'name the thing'),)
+
+# A rule for identifiers.
+IDENTIFIER = Rule('identifier', re.compile(
+    r'\w*(?:(?:(?<![A-Za-z])(?:told|tells|nobody|behind)|Told|Tells|Nobody|Behind)(?![a-z])|\bkHides)\w*'),
+                  'a name says what the thing is: reported, shows, no_process, after, kImplies…')
+
+RULES = (*PHRASES, *STARTS, *FRAGMENTS)
 
 
 class Exempt(NamedTuple):
@@ -91,6 +101,8 @@ class Exempt(NamedTuple):
 
 EXCEPTIONS = (
     Exempt('src/views/', "What grows in the kernel's memory", 'headline of an investigation, in the words of the question'),
+    Exempt('web/src/views/', 'What grows', 'heading, in the words of the question'),
+    Exempt('web/src/views/', 'What stands out', 'heading, in the words of the question'),
     Exempt('', 'tells apart', 'the English for "distinguishes"'),
 )
 
@@ -102,10 +114,13 @@ MEDIAN_WORDS = 15
 COMMENTED = {
     '.cpp': 'c', '.hpp': 'c', '.c': 'c', '.h': 'c', '.def': 'c', '.in': 'c', '.ts': 'js', '.mjs': 'js', '.js': 'js',
     '.css': 'c', '.html': 'html', '.py': 'hash', '.sh': 'hash', '.cmake': 'hash', '.yml': 'hash', '.supp': 'hash',
-    '.test': 'lines', '.sql': 'sql', '.md': 'markdown', '.scd': 'scdoc', '.txt': 'hash',
+    '.test': 'lines', '.sql': 'sql', '.md': 'markdown', '.scd': 'scdoc', '.txt': 'hash', '.svg': 'svg',
+    '.service': 'unit', '.source': 'plain',
 }
-SKIPPED_FOLDERS = ('.git', 'data', 'node_modules', 'out', '__pycache__', 'debian')
-MESSAGES = 'src/'
+SKIPPED_FOLDERS = ('.git', 'data', 'node_modules', 'out', '__pycache__')
+MESSAGES = (('src/', 'c'), ('web/src/', 'js'))  # folders and languages
+NAMED = ('src/', 'tests/', 'web/', 'tools/', 'bench/')  # folders with identifiers to check
+CODE_FILES = ('.cpp', '.hpp', '.c', '.h', '.py', '.ts', '.mjs', '.js')
 
 
 class Text(NamedTuple):
@@ -138,7 +153,7 @@ C_TOKEN = re.compile(r'''
 JS_TOKEN = re.compile(r'''
     (?P<comment>//[^\n]*|/\*.*?\*/)
   | (?P<string>"(?:\\.|[^"\\\n])*")
-  | (?P<raw>`(?:\\.|[^`\\])*`)
+  | (?P<raw>`(?:\\.|\$\{(?:[^`{}]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*`)
   | (?P<other>'(?:\\.|[^'\\\n])*'|(?<=[=(,:!&|?;{}\n])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/)''',
                       re.VERBOSE | re.DOTALL)
 HASH_TOKEN = re.compile(r'''
@@ -146,6 +161,7 @@ HASH_TOKEN = re.compile(r'''
   | (?P<text>[rbf]*(?P<triple>"""|\'\'\').*?(?P=triple))
   | (?P<comment>(?:(?<=[\s;])|\A)\#[^\n]*)
   | (?P<other>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])*'|\\.)''', re.VERBOSE | re.DOTALL)
+JS_INSERT = re.compile(r'\$\{(?:[^`{}]|`[^`]*`|\{[^{}]*\})*\}')  # a value in a template
 SQL_TOKEN = re.compile(r'''(?P<comment>--[^\n]*|(?:(?<=\n)|\A)\#[^\n]*|/\*.*?\*/)|(?P<other>'(?:''|[^'])*')''',
                        re.VERBOSE | re.DOTALL)
 LINES_TOKEN = re.compile(r'(?:(?<=\n)|\A)(?P<comment>#[^\n]*)')
@@ -156,15 +172,12 @@ NOT_PROSE = re.compile(r'SPDX|NOLINT|clang-format|shellcheck|noqa|eslint|prettie
 
 
 def line_numbers(source):
-    """Returns a function that maps an offset to its line."""
+    """Returns a function that maps an offset to its line and column."""
     starts = [0] + [match.end() for match in re.finditer('\n', source)]
 
     def line_of(offset):
-        low, high = 0, len(starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if starts[middle] <= offset else (low, middle)
-        return low + 1, offset - starts[low]
+        line = bisect.bisect_right(starts, offset)
+        return line, offset - starts[line - 1]
     return line_of
 
 
@@ -207,7 +220,7 @@ def raw_texts(words, line):
     yield joined(pieces)
 
 
-def message_texts(source):
+def c_messages(source):
     """Yields the string literals that contain a sentence. Adjacent literals are joined. Indented lines of raw strings
     are examples, which are skipped."""
     line_of = line_numbers(source)
@@ -225,6 +238,31 @@ def message_texts(source):
             pieces.append((line_of(match.start())[0], part.replace('\\"', '"')))
         end = match.end()
     yield joined(pieces)
+
+
+def js_messages(source, first_line=1):
+    """Yields the string literals, and the literal parts of templates. Literals joined by + are one text."""
+    line_of = line_numbers(source)
+    pieces, end = [], 0
+    for match in JS_TOKEN.finditer(source):
+        words = match.group()
+        if words[0] not in '"\'`':
+            continue
+        line = first_line + line_of(match.start())[0] - 1
+        if source[end:match.start()].strip() not in ('', '+'):
+            yield joined(pieces)
+            pieces = []
+        if words[0] == '`':
+            for inner in JS_INSERT.finditer(words):
+                yield from js_messages(inner.group()[2:-1], line + words[:inner.start()].count('\n'))
+            words = JS_INSERT.sub('\x7f', words)
+        for part in re.split(r'(?:\\n)+', words[1:-1]):
+            pieces.append((line, re.sub(r'\\(.)', r'\1', part)))
+        end = match.end()
+    yield joined(pieces)
+
+
+MESSAGES_OF = {'c': c_messages, 'js': js_messages}
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------
@@ -271,6 +309,47 @@ def scdoc_texts(source):
     yield joined(pieces)
 
 
+def svg_texts(source):
+    """Yields the comments and the text of each element of a picture."""
+    yield from comment_texts(source, 'html')
+    line_of = line_numbers(source)
+    for match in re.finditer(r'<(?:text|tspan|title|desc)\b[^>]*>([^<]+)', source):
+        yield joined([(line_of(match.start(1))[0], match.group(1))])
+
+
+def unit_texts(source):
+    """Yields the comments and the description of a systemd unit."""
+    yield from comment_texts(source, 'lines')
+    for number, line in enumerate(source.split('\n'), 1):
+        if line.startswith('Description='):
+            yield joined([(number, line.partition('=')[2])])
+
+
+def plain_texts(source):
+    """Yields the paragraphs of plain text."""
+    pieces = []
+    for number, line in enumerate(source.split('\n') + [''], 1):
+        if line.strip():
+            pieces.append((number, line))
+        else:
+            yield joined(pieces)
+            pieces = []
+
+
+def control_texts(source):
+    """Yields the descriptions of the packages in debian/control: a heading, then indented paragraphs."""
+    pieces, described = [], False
+    for number, line in enumerate(source.split('\n') + [''], 1):
+        if line.startswith('Description:'):
+            yield joined([(number, line.partition(':')[2])])
+            described = True
+        elif described and line.startswith(' ') and line.strip() != '.':
+            pieces.append((number, line))
+        else:
+            yield joined(pieces)
+            pieces, described = [], described and line.startswith(' ')
+
+
 # -- checks ------------------------------------------------------------------------------------------------------------
 
 # The rules do not apply to code spans, quotations, addresses of links, option names, identifiers and function calls.
@@ -307,8 +386,9 @@ def excerpt(text, begin, end):
     return ('…' if begin else '') + text[begin:end] + ('…' if end < len(text) else '')
 
 
-def check_text(path, text):
+def check_text(path, text, is_message=False):
     """Yields the problems of one Text as (line, rule's name, excerpt)."""
+    starts = STARTS if is_message else STARTS + FRAGMENTS
     blanked = CODE.sub(lambda match: '\x7f' * len(match.group()), text.text)
     for rule in PHRASES:
         for match in rule.pattern.finditer(blanked):
@@ -316,7 +396,7 @@ def check_text(path, text):
                 yield text.lines[match.start()], rule.name, excerpt(text.text, *match.span())
     for offset, sentence in sentences(blanked) if text.is_sentence else ():
         skipped = len(sentence) - len(sentence.lstrip('*( '))
-        for rule in STARTS:
+        for rule in starts:
             if rule.pattern.match(sentence[skipped:]) and not exempt(path, text.text, offset + skipped):
                 yield text.lines[offset], rule.name, excerpt(text.text, offset, offset + 30)
 
@@ -348,12 +428,28 @@ def check_lengths(source):
         yield 1, 'median', f'half of the {len(lengths)} sentences have more than {median - 1:g} words; at most {MEDIAN_WORDS}'
 
 
+def wrong_names(source, language):
+    """Yields the refused identifiers of a file, as (line, rule's name, identifier)."""
+    if not re.search('[tT]old|[tT]ells|[nN]obody|[bB]ehind|kHides', source):
+        return  # the search below is slow
+    code = TOKENS[language].sub(lambda match: re.sub(r'[^\n]', ' ', match.group()), source)
+    line_of = line_numbers(code)
+    for match in IDENTIFIER.pattern.finditer(code):
+        yield line_of(match.start())[0], IDENTIFIER.name, match.group()
+
+
 def language_of(path):
+    if path == 'debian/control':
+        return 'control'
     name = os.path.basename(path)
     ending = os.path.splitext(name)[1]
     if ending == '.txt':
         return 'hash' if name == 'CMakeLists.txt' else None
     return COMMENTED.get(ending)
+
+
+TEXTS = {'markdown': markdown_texts, 'scdoc': scdoc_texts, 'plain': plain_texts, 'control': control_texts,
+         'svg': svg_texts, 'unit': unit_texts}
 
 
 def check_file(root, path):
@@ -365,18 +461,22 @@ def check_file(root, path):
         if not source.startswith('#!'):
             return []
         language = 'hash'
-    found = []
+    found, messages = [], []
     if language == 'markdown':
-        texts = list(markdown_texts(source))
         found += check_lengths(source)
-    elif language == 'scdoc':
-        texts = list(scdoc_texts(source))
+    if language in TEXTS:
+        texts = TEXTS[language](source)
     else:
-        texts = list(comment_texts(source, language))
-        if language == 'c' and path.startswith(MESSAGES):
-            texts += [text for text in message_texts(source) if ' ' in text.text]
+        texts = comment_texts(source, language)
+        for folder, of in MESSAGES:
+            if language == of and path.startswith(folder):
+                messages += [text for text in MESSAGES_OF[language](source) if ' ' in text.text]
+        if path.endswith(CODE_FILES) and path.startswith(NAMED):
+            found += wrong_names(source, language)
     for text in texts:
         found += check_text(path, text)
+    for text in messages:
+        found += check_text(path, text, True)
     return sorted(set(found))
 
 
@@ -431,7 +531,7 @@ def main():
     for path, line, rule, words in check_tree(root, paths):
         print(f'{path}:{line}: {rule}: {words}')
         seen.add(rule)
-    for rule in RULES:
+    for rule in (*RULES, IDENTIFIER):
         if rule.name in seen:
             print(f'  {rule.name}: {rule.advice}', file=sys.stderr)
     return 1 if seen else 0

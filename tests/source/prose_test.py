@@ -52,6 +52,7 @@ EXAMPLES = {
     'Where …, …': ('Where files are missing, it stops.', 'Where the file lies.'),
     'Who …': ('Who records pays.', 'Who records?'),
     'By which …': ('By which records are found.', 'By default records are found.'),
+    'of a …': ('of a call: its start', 'the start of a call'),
 }
 
 
@@ -119,6 +120,48 @@ class Texts(unittest.TestCase):
         self.assertEqual([], rules_of('tests/a.cpp', 'say("It was told");\n'))
         help_text = 'auto help = R"(Examples:\n  kmemtrace nobody told\n\nFollow what is\ntold.)";\n'
         self.assertEqual([(5, 'told')], rules_of('src/cli/a.cpp', help_text))
+
+    def test_messages_of_the_page(self):
+        for source in ("note('It was told');", 'note("It was told");', 'note(`It was told by ${name}.`);',
+                       "note(`It ${is ? 'was told' : ''} here`);", "note('It was ' +\n  'told');",
+                       "note(`A ${{a: 1}.a} and ${b ? `was told` : ''} here`);"):
+            self.assertEqual(['told'], [rule for _, rule in rules_of('web/src/views/a.ts', source)], source)
+            self.assertEqual([], rules_of('web/tests/a.ts', source), source)
+        self.assertEqual([(2, 'Who …')], rules_of('web/src/a.ts', "title(`${a}`,\n  'Who frees memory');"))
+        for source in ("key('told');", 'const a = /was told/;', "note('of a task');", '`${a}`; // It was\n`${b}`'):
+            self.assertEqual([], rules_of('web/src/a.ts', source), source)
+
+    def test_pictures(self):
+        source = '<svg>\n<!-- {} -->\n<g><text x="1">{}</text></g>\n<text>a<tspan>{}</tspan></text></svg>\n'
+        self.assertEqual([], rules_of('docs/images/a.svg', source.format('a', 'b', 'c')))
+        for words, line in ((('nobody', 'b', 'c'), 2), (('a', 'nobody', 'c'), 3), (('a', 'b', 'nobody'), 4)):
+            self.assertEqual([(line, 'nobody')], rules_of('docs/images/a.svg', source.format(*words)))
+
+    def test_systemd_units(self):
+        unit = '# {}\n[Unit]\nDescription={}\nExecStart=nobody\n'
+        self.assertEqual([], rules_of('packaging/a.service', unit.format('a', 'b')))
+        self.assertEqual([(1, 'nobody')], rules_of('packaging/a.service', unit.format('nobody', 'b')))
+        self.assertEqual([(3, 'nobody')], rules_of('packaging/a.service', unit.format('a', 'of nobody')))
+
+    def test_debian(self):
+        control = 'Package: nobody\nDescription: {}\n A library.\n .\n Used by {}.\n\nPackage: b\nDepends: a,\n told\n'
+        self.assertEqual([], rules_of('debian/control', control.format('a', 'b')))
+        self.assertEqual([(2, 'nobody')], rules_of('debian/control', control.format('nobody', 'b')))
+        self.assertEqual([(5, 'nobody')], rules_of('debian/control', control.format('a', 'nobody')))
+        self.assertEqual([(2, 'Who …')], rules_of('debian/README.source', 'A package.\nWho uploads it waits.\n'))
+
+    def test_names(self):
+        for name in ('told', 'is_told', 'toldOf', 'isTold', 'AreToldApart', 'nobody', 'as_nobody', 'behind', 'firstBehind',
+                     'tells', 'tellsOf', 'kHidesEvents'):
+            for path in ('src/a.cpp', 'src/a.hpp', 'tests/a.py', 'web/src/a.ts', 'tests/web/a.mjs'):
+                self.assertEqual([(2, 'identifier')], rules_of(path, f'\n{name} = 1;'), (path, name))
+        for source in ('threshold = hides + tellsome;', 'json["told"] = 1;', '// `told` and is_told()'):
+            self.assertEqual([], rules_of('src/a.cpp', source), source)
+        self.assertEqual([], rules_of('docs/a.cpp', 'told = 1;'))
+
+    def test_messages_may_be_fragments(self):
+        self.assertEqual([], rules_of('src/a.cpp', 'say("of an unknown type");'))
+        self.assertEqual([(1, 'of a …')], rules_of('src/a.hpp', 'int a;  // of a call: its start\n'))
 
     def test_phrases_across_lines(self):
         self.assertEqual([(2, 'but for')], rules_of('a.cpp', '// All of these\n// names but\n// for one stay.\n')[:1])
