@@ -210,7 +210,7 @@ def main():
                   bytes([layout]) + pages[:whole.page_size])
     for number, abi in enumerate(relay_files.ABIS):
         events = relay_files.events(RECORDS)
-        for form, first in (('told', number), ('found', 0xFF)):
+        for form, first in (('stated', number), ('found', 0xFF)):
             seeds.write(os.path.join(sys.argv[1], 'relay_fuzzer'), f'{abi}.{form}',
                   bytes([first]) + b''.join(relay_files.record(abi, event) for event in events))
     for name, text in {**text_traces.SAMPLES, **text_traces.OTHERS}.items():

@@ -218,9 +218,9 @@ class Endings(LiveTest):
         program = shutil.copy(PROGRAM, self.directory)
         os.chmod(self.directory, 0o777)
         os.chmod(program, 0o755)
-        nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+        unprivileged = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
         for command in ([program, 'record', '-o', self.trace, '--duration', '1s'], [program, 'list']):
-            done = subprocess.run([*nobody, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8',
+            done = subprocess.run([*unprivileged, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8',
                                   check=False)
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertRegex(done.stdout + done.stderr, '(?i)permi.*|root')

@@ -86,11 +86,11 @@ class Investigate(LiveTest):
         self.plant('none')
         folder = self.enterContext(tempfile.TemporaryDirectory())
         os.chmod(folder, 0o777)
-        nobody = subprocess.Popen(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PROGRAM,
+        unprivileged = subprocess.Popen(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', PROGRAM,
                                    'investigate', '--for', f'{SECONDS}s', '-o', os.path.join(folder, 'out'), '--json'],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8')
         found = investigate(PROGRAM, self.path('out'), SECONDS)
-        output, messages = nobody.communicate(timeout=120)
+        output, messages = unprivileged.communicate(timeout=120)
         self.assertFalse(found['found'], describe(found))
         # On a busy machine, the CPU budget may end the samples early.
         self.assertEqual(found['verdict'], 'no_growth' if found['coverage']['share'] >= .5 else 'cannot_tell')
@@ -104,7 +104,7 @@ class Investigate(LiveTest):
         self.assertLess(found['cost']['cpu_seconds'] + found['cost']['kernel_cpu_seconds'], 3.8)
         seen = json.loads(output)
         if seen['verdict'] != 'grows':  # other activity may let the sums in meminfo grow
-            self.assertEqual((nobody.returncode, seen['verdict']), (4, 'cannot_tell'), messages)
+            self.assertEqual((unprivileged.returncode, seen['verdict']), (4, 'cannot_tell'), messages)
         self.assertIn('the allocating code', [one['what'] for one in seen['unseen']])
         self.assertEqual({'meminfo'}, {state['source'] for state in seen['states']})
         self.assertIn('SUnreclaim', [state['name'] for state in seen['states']])
@@ -160,32 +160,32 @@ class Investigate(LiveTest):
         self.assertIn('exact recordings', [one['what'] for one in plan['unseen']])
 
     def test_states_the_missing_permissions(self):
-        nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+        unprivileged = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
         command = [PROGRAM, 'investigate', '--dry-run', '--json']
         slabs, trace = "the kernel's counters of slab caches", 'exact recordings'
 
         def unseen(before):
             done = subprocess.run([*before, *command], stdout=subprocess.PIPE, check=True)
             return {one['what']: one for one in json.loads(done.stdout)['plan']['unseen']}
-        refused = unseen(nobody)
+        refused = unseen(unprivileged)
         self.assertEqual(('run it as root', 'run it as root'), (refused[slabs]['how'], refused[trace]['how']))
         self.assertIn('Permission denied', refused[slabs]['why'])
         # The plan must not list the skipped steps or include their cost.
-        plan = json.loads(subprocess.check_output([*nobody, *command]))['plan']
+        plan = json.loads(subprocess.check_output([*unprivileged, *command]))['plan']
         self.assertEqual((False, False, 0), (plan['samples'], plan['recording'], plan['kernel_bytes']))
         self.assertIn('meminfo', plan['states'])
         self.assertNotIn('slabinfo', plan['states'])
-        said = subprocess.check_output([*nobody, *command[:-1]], encoding='utf-8')
+        said = subprocess.check_output([*unprivileged, *command[:-1]], encoding='utf-8')
         self.assertNotRegex(said, r'slabinfo, |loading programs|before the cost reaches|0 B in the kernel')
         # If /sys is not mounted, root would not see more than an unprivileged user. So running as root must not be
         # suggested.
-        hidden = unseen(['unshare', '--mount', 'sh', '-c', 'umount -R -l /sys; exec "$@"', 'sh', *nobody])
+        hidden = unseen(['unshare', '--mount', 'sh', '-c', 'umount -R -l /sys; exec "$@"', 'sh', *unprivileged])
         self.assertNotIn('root', hidden[trace]['how'])
         self.assertIn('/sys is not mounted', hidden[trace]['why'])
-        if subprocess.run([*nobody, 'unshare', '-Ur', 'true'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        if subprocess.run([*unprivileged, 'unshare', '-Ur', 'true'], stderr=subprocess.DEVNULL, check=False).returncode != 0:
             self.skipTest('user namespaces are refused')
         # The files are visible to root in a user namespace, but not readable.
-        apart = unseen([*nobody, 'unshare', '-Ur'])
+        apart = unseen([*unprivileged, 'unshare', '-Ur'])
         for what in (slabs, trace):
             self.assertIn('outside this user namespace', apart[what]['how'])
         self.assertIn('Permission denied', apart[slabs]['why'])

@@ -48,7 +48,7 @@ class Privileges(LiveTest):
         self.addCleanup(self.end, process)
         return process
 
-    def as_nobody(self, capabilities, *arguments):
+    def without_root(self, capabilities, *arguments):
         program = self.path('program')
         if not os.path.exists(program):
             shutil.copy(PROGRAM, program)
@@ -83,7 +83,7 @@ class Privileges(LiveTest):
             self.assertIn('sys_admin', given)
             with self.subTest(unit):
                 options = ('--prometheus', '127.0.0.1:19782') if unit == 'serve' else ('-o', self.path('unit.kmt'))
-                process = subprocess.Popen(self.as_nobody(','.join(f'+{name}' for name in given), unit, *options),
+                process = subprocess.Popen(self.without_root(','.join(f'+{name}' for name in given), unit, *options),
                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                            encoding='utf-8')
                 self.addCleanup(self.end, process)
@@ -123,7 +123,7 @@ class Privileges(LiveTest):
         three = '+bpf,+perfmon,+dac_read_search'
 
         def record(*options, capabilities=three):
-            return subprocess.run(self.as_nobody(capabilities, 'record', *options, '-o', self.trace, '--', 'ls', '-R',
+            return subprocess.run(self.without_root(capabilities, 'record', *options, '-o', self.trace, '--', 'ls', '-R',
                                                  '/usr/share'),
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
 

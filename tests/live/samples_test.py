@@ -61,13 +61,13 @@ class Samples(LiveTest):
         """The exported samples must equal those of `timeline --json`."""
         # An idle machine has no events, and therefore no timeline.
         self.record('--sample-interval', '100ms', '-e', 'kmem:kmalloc', '--', 'sh', '-c', 'sleep 0.3; ls /proc >/dev/null')
-        told = json.loads(subprocess.check_output([PROGRAM, 'timeline', self.trace, '--json']))['samples']
-        self.assertGreater(len(told), 10)
+        reported = json.loads(subprocess.check_output([PROGRAM, 'timeline', self.trace, '--json']))['samples']
+        self.assertGreater(len(reported), 10)
         path = self.path('trace.db')
         subprocess.run([PROGRAM, 'export', self.trace, '--to', 'sqlite', '-o', path], check=True)
         with contextlib.closing(sqlite3.connect(path)) as connection:
             got = connection.execute('SELECT source, name, time_ns, value FROM samples').fetchall()
-        self.assertEqual(sorted((one['source'], one['name'], *point) for one in told for point in one['points']), sorted(got))
+        self.assertEqual(sorted((one['source'], one['name'], *point) for one in reported for point in one['points']), sorted(got))
 
     def test_start_and_end_are_sampled_by_default(self):
         self.record('--duration', '200ms', '-e', 'kmem:kmalloc')

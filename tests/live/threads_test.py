@@ -48,8 +48,8 @@ class Threads(LiveTest):
         self.finish(process)
         file = File(self.trace)
         self.assertNotIn(made[0], file.thread_groups())
-        told = [event for event in events_of(file) if event.name == 'task_newtask' and event.fields['pid'] == made[0]]
-        self.assertEqual([(event.pid, event.fields['clone_flags'] & CLONE_THREAD) for event in told],
+        reported = [event for event in events_of(file) if event.name == 'task_newtask' and event.fields['pid'] == made[0]]
+        self.assertEqual([(event.pid, event.fields['clone_flags'] & CLONE_THREAD) for event in reported],
                          [(threading.get_native_id(), CLONE_THREAD)])
 
 

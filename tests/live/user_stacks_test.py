@@ -148,12 +148,12 @@ class Spaces:
     """The code mappings of each process, updated as changes occur."""
 
     def __init__(self, changes):
-        self.changes, self.told, self.mappings = changes, 0, collections.defaultdict(list)
+        self.changes, self.applied, self.mappings = changes, 0, collections.defaultdict(list)
 
     def place(self, time_ns, process, address):
-        while self.told < len(self.changes) and self.changes[self.told].time_ns <= time_ns:
-            change = self.changes[self.told]
-            self.told += 1
+        while self.applied < len(self.changes) and self.changes[self.applied].time_ns <= time_ns:
+            change = self.changes[self.applied]
+            self.applied += 1
             if isinstance(change, kmt_decoder.Mapped):
                 self.mappings[change.process].append(change)
             elif isinstance(change, kmt_decoder.Forked):

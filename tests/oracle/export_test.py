@@ -204,7 +204,7 @@ class Sqlite(Case):
         wasted = connection.execute('SELECT coalesce(sum(bytes_wasted), 0) FROM wasted').fetchone()[0]
         self.assertEqual(reported['slab']['bytes_allocated'] - reported['slab']['bytes_requested'], wasted)
         if reported['trace']['stacks'] > 0:
-            told_by_stack = report(path, '--by', 'stack', *options)['groups']
+            report_by_stack = report(path, '--by', 'stack', *options)['groups']
             frames = collections.defaultdict(list)
             for stack, address in connection.execute('SELECT stack, printf("0x%x", address) FROM frames ORDER BY 1, depth'):
                 frames[stack].append(address)
@@ -212,7 +212,7 @@ class Sqlite(Case):
             for row in connection.execute('SELECT * FROM report_stacks'):
                 got[row['allocator'], tuple(frames[row['stack']])] += row['allocations']
             want = collections.Counter()
-            for allocator, table in told_by_stack.items():
+            for allocator, table in report_by_stack.items():
                 for row in table['rows']:
                     want[allocator, tuple(frame['address'] for frame in row['keys']['stack'])] += row['allocations']
             self.assertEqual(want, got)

@@ -31,8 +31,8 @@ class Flamegraph(Case):
 
     def check(self, path, *options):
         frames, _, _ = self.draw(path, *options)
-        told = report(path)
-        want = {name: value for name, value in expected(told, 'allocated').items() if value > 0}
+        reported = report(path)
+        want = {name: value for name, value in expected(reported, 'allocated').items() if value > 0}
         total = sum(want.values())  # only for widths: it counts pages with slab objects twice
         name, title, x, all_y, all_width, _ = frames[0]
         self.assertEqual(('all', 10, 1200), (name, x, all_width))
@@ -145,9 +145,9 @@ class Flamegraph(Case):
             self.assertIn(f'only {which} has stacks', said)
             self.assertTrue(any('only one of the traces has stacks' in (text.text or '')
                                 for text in tree.iter(self.SVG + 'text')))
-            told = [report(trace, '--by', 'call-site')['groups']['slab']['rows'] for trace in (path, base)]
-            sums = [collections.Counter() for _ in told]
-            for rows, sum_of in zip(told, sums):
+            reported = [report(trace, '--by', 'call-site')['groups']['slab']['rows'] for trace in (path, base)]
+            sums = [collections.Counter() for _ in reported]
+            for rows, sum_of in zip(reported, sums):
                 for row in rows:
                     site = row['keys']['call-site']
                     sum_of[re.split(r'[+ ]', site['symbol'] or site['address'])[0].split('.')[0]] += row['bytes_allocated']

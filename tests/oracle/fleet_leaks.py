@@ -72,9 +72,9 @@ class Leaks:
         load(url, HOSTS['rcl'][0], 'sound', HOSTS['rcl'][1])
         local = json.loads(run('leaks', path, '--by', 'function', '--json', '--limit', '0').stdout)['groups']['slab']['rows']
         self.assertEqual({0}, {row['certain_bytes'] for row in local})
-        told = fleet(url, 'leaks', '--by', 'host')
-        self.assertEqual(1, told['of']['may_lack_frees'])
-        rows = {row['keys']['host']: row for row in told['groups']['slab']['rows']}
+        reported = fleet(url, 'leaks', '--by', 'host')
+        self.assertEqual(1, reported['of']['may_lack_frees'])
+        rows = {row['keys']['host']: row for row in reported['groups']['slab']['rows']}
         self.assertEqual((0, rows['silent']['live_bytes'], 0), tuple(
             rows['silent'][key] for key in ('sure_growth_bytes_per_s', 'unseen_bytes', 'growing_traces')))
         self.assertGreater(rows['silent']['growth_bytes_per_s'], 0)
@@ -88,10 +88,10 @@ class Leaks:
         for host, lacking in sides.items():
             load(url, write_kept_trace(place(f'lacks_{host}.dat'), lacking=(lacking,)), host, '2026-11-20', level='aggregates')
         for host in sides:
-            told = fleet(url, 'leaks', '--host', host)
-            self.assertEqual(1, told['of']['may_lack_frees'])
+            reported = fleet(url, 'leaks', '--host', host)
+            self.assertEqual(1, reported['of']['may_lack_frees'])
             for allocator in sides:
-                row, = told['groups'][allocator]['rows']
+                row, = reported['groups'][allocator]['rows']
                 self.assertEqual(host != allocator, row['sure_growth_bytes_per_s'] > 0, (host, allocator))
                 self.assertEqual(row['live_bytes'] if host == allocator else 0, row['unseen_bytes'])
 
@@ -170,25 +170,25 @@ class Leaks:
         rcl = fleet(self.urls[0], 'leaks', '--host', 'rcl', '--by', 'cache')['groups']['slab']['rows']
         rcl = {row['keys']['cache']: (row['reclaimable_bytes'], row['live_bytes']) for row in rcl}
         self.assertEqual({'kmalloc-rcl-64': (32_000, 32_000), 'kmalloc-64': (0, 499 * 64)}, rcl)
-        for host, told in (('web1', live), ('rcl', rcl)):
+        for host, reported in (('web1', live), ('rcl', rcl)):
             with self.subTest(host):
                 self.assertEqual(doubted(HOSTS[host][0], 'cache', 'reclaimable'),
-                                 {cache: bytes for cache, (bytes, _) in told.items() if bytes})
+                                 {cache: bytes for cache, (bytes, _) in reported.items() if bytes})
 
     def test_reclaimable_pages(self):
         """Growth of user pages and of the page cache is uncertain, growth of other pages is not. The results must
         equal those of `leaks`, for real traces and a generated trace. `leaks` calls pages of the type Reclaimable slab
         pages. It also finds page cache of other types, by stacks, which the fleet does not have."""
         for host in 'web1', 'arm', 'big', 'deep':
-            told = fleet(self.urls[0], 'leaks', '--host', host, '--by', 'migrate-type')['groups']['pages']['rows']
+            reported = fleet(self.urls[0], 'leaks', '--host', host, '--by', 'migrate-type')['groups']['pages']['rows']
             with self.subTest(host):
                 doubts = collections.Counter()
                 for reason, kinds in REASONS_OF_PAGES:
                     of_reason = doubted(HOSTS[host][0], 'migrate-type', reason, 'pages')
                     doubts.update({kind: of_reason[kind] for kind in kinds if kind in of_reason})
                 self.assertEqual(dict(doubts),
-                                 {row['keys']['migrate-type']: row['reclaimable_bytes'] for row in told if row['reclaimable_bytes']})
-                self.assertLess(0, sum(row['live_bytes'] - row['reclaimable_bytes'] for row in told))
+                                 {row['keys']['migrate-type']: row['reclaimable_bytes'] for row in reported if row['reclaimable_bytes']})
+                self.assertLess(0, sum(row['live_bytes'] - row['reclaimable_bytes'] for row in reported))
         url = f'{self.servers.all[0].url}/fleet_pages'
         load(url, write_kept_trace(place('pages.dat'), (0, 1, 1)), 'a', '2026-11-20', level='aggregates')
         row, = fleet(url, 'leaks', '--by', 'comm')['groups']['pages']['rows']
@@ -209,8 +209,8 @@ class Leaks:
             pages = fleet(self.urls[0], 'leaks', '--by', 'order', '--host', host)['groups'].get('pages', {'rows': []})['rows']
             self.assertEqual(doubted(HOSTS[host][0], 'order', 'reallocated', 'pages'),
                              {row['keys']['order']: row['unseen_bytes'] for row in pages if row['unseen_bytes']}, host)
-        told = {row['keys']['call-site']: row for row in rows}
-        ghost, kept = told['ghost+0x1'], told['kept+0x1']
+        reported = {row['keys']['call-site']: row for row in rows}
+        ghost, kept = reported['ghost+0x1'], reported['kept+0x1']
         self.assertEqual((ghost['live_bytes'], 0, 0), (ghost['unseen_bytes'], ghost['sure_growth_bytes_per_s'], ghost['growing_hosts']))
         self.assertEqual((kept['growth_bytes_per_s'], 0, 1),
                          (kept['sure_growth_bytes_per_s'], kept['unseen_bytes'], kept['growing_hosts']))

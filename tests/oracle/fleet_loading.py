@@ -62,9 +62,9 @@ class Loading:
         self.assertEqual('The tables of the database older existed already: schema 6\n', schema(url))
         self.assertEqual(['1', '2', '3', '4', '5', '6'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
-        told = fleet(url, 'leaks', '--host', 'web1')['groups']
-        self.assertEqual({0}, {row['unseen_bytes'] for row in told['slab']['rows']})
-        self.assertEqual({0}, {row['live_bytes'] - row['reclaimable_bytes'] for row in told['pages']['rows']})
+        reported = fleet(url, 'leaks', '--host', 'web1')['groups']
+        self.assertEqual({0}, {row['unseen_bytes'] for row in reported['slab']['rows']})
+        self.assertEqual({0}, {row['live_bytes'] - row['reclaimable_bytes'] for row in reported['pages']['rows']})
         old = fleet(newer, 'leaks', '--host', 'web1')['groups']['pages']['rows']
         self.assertNotEqual({0}, {row['live_bytes'] - row['reclaimable_bytes'] for row in old})
 
@@ -100,8 +100,8 @@ class Loading:
         load(self.urls[0], path, host, '2026-01-01')
         glob = host.replace('*', '?')
         for key in ('call-site', 'cache', 'comm'):
-            told = fleet(self.urls[0], 'report', '--by', key, '--until', '2026-01-02', '--host', glob)
-            self.assertEqual(local_groups(path, key), groups(told, key))
+            reported = fleet(self.urls[0], 'report', '--by', key, '--until', '2026-01-02', '--host', glob)
+            self.assertEqual(local_groups(path, key), groups(reported, key))
             self.assertEqual({host}, {row['host'] for row in fleet(self.urls[0], 'traces', '--host', glob)['traces']})
         for server in self.servers.all:
             server.query('ALTER TABLE fleet_test.traces_local DROP PARTITION \'2026-01-01\'')

@@ -126,12 +126,12 @@ def text_of_key(key, value):
     return str(value)
 
 
-def groups(told, key):
+def groups(reported, key):
     """Converts the result of `report --by KEY --json` or of `fleet report --by KEY --json` to {(allocator, value of the
     key): {measure: sum}}."""
-    of_fleet = told['schema'].startswith('kmemtrace.fleet')
+    of_fleet = reported['schema'].startswith('kmemtrace.fleet')
     found = collections.defaultdict(collections.Counter)
-    for allocator, table in told['groups'].items():
+    for allocator, table in reported['groups'].items():
         for row in table['rows']:
             value = row['keys'][key]
             value = value if of_fleet else text_of_key(key, value)

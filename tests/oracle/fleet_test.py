@@ -77,14 +77,14 @@ class Killed(Case):
 
     def check_whole(self):
         server = self.servers.all[0]
-        told = report(self.path, '--by', 'call-site', seconds=300)
-        events = told['trace']['events']
+        reported = report(self.path, '--by', 'call-site', seconds=300)
+        events = reported['trace']['events']
         self.assertEqual(f'{events}\t{events}\t{events}',
                          server.query('SELECT count(), uniqExact(id), max(id) FROM fleet_test.events').strip())
         for table, key in (('sums', 'cityHash64(allocator, call_site, comm, context, cache, page_order, at)'), ('traces', 'trace')):
             rows, different = server.query(f'SELECT count(), uniqExact({key}) FROM fleet_test.{table}').split()
             self.assertEqual(different, rows)
-        self.assertEqual(groups(told, 'call-site'), groups(fleet(self.url, 'report', '--by', 'call-site'), 'call-site'))
+        self.assertEqual(groups(reported, 'call-site'), groups(fleet(self.url, 'report', '--by', 'call-site'), 'call-site'))
 
     def finish(self, load):
         _, errors = load.communicate(timeout=600)
@@ -200,8 +200,8 @@ class CurrentEngine(Case):
                              ('diff', '--a', 'host=web2', '--b', 'host=web1'), ('report', '--by', 'trace,order')):
                 with self.subTest(question):
                     # The last digits of a sum of decimals depend on the order of the values.
-                    told = [json.dumps(rounded(fleet(url, *question)), sort_keys=True) for url in (old, self.url)]
-                    self.assertEqual(*told)
+                    reported = [json.dumps(rounded(fleet(url, *question)), sort_keys=True) for url in (old, self.url)]
+                    self.assertEqual(*reported)
 
     def test_again_loading_a_trace_is_refused(self):
         path, began = HOSTS['web1']

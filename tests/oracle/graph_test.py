@@ -155,13 +155,13 @@ class RealTrace:
         """If the tracer has replaced the return address, the call site must be the innermost open call that is not
         in an allocator."""
         done = run('export', self.path, '--to', 'jsonl')
-        told = {(row['event'], row['time_ns'], row['cpu'], row['address']): row.get('symbol')
+        reported = {(row['event'], row['time_ns'], row['cpu'], row['address']): row.get('symbol')
                 for row in map(json.loads, done.stdout.splitlines()) if 'address' in row}
         checked = collections.Counter()
         for event, calls in with_open_calls(stored(self.trace, 'R')):
             if event.site is None or event.fields['ptr'] == '(nil)':
                 continue
-            symbol = told[event.name, event.time, event.cpu, event.fields['ptr']]
+            symbol = reported[event.name, event.time, event.cpu, event.fields['ptr']]
             if event.site != 'return_to_handler':
                 self.assertEqual(event.fields['call_site'], symbol)
             elif event.in_task:
@@ -186,12 +186,12 @@ class RealTrace:
             if calls:
                 paths[f'[{event.allocator}];' + ';'.join(name.partition('.')[0] for name in calls)] += size
         lines = run('export', self.path, '--to', 'collapsed', '--call-paths', '--context', 'task').stdout.splitlines()
-        told = dict(line.rsplit(' ', 1) for line in lines)
+        reported = dict(line.rsplit(' ', 1) for line in lines)
         self.assertEqual({path: str(size) for path, size in paths.items()},
-                         {path: size for path, size in told.items() if path in paths or path.count(';') > 1})
+                         {path: size for path, size in reported.items() if path in paths or path.count(';') > 1})
         self.assertGreater(sum(path.count(';') > 2 for path in paths), 10)
         plain = run('export', self.path, '--to', 'collapsed', '--context', 'task').stdout.splitlines()
-        self.assertEqual(sum(int(line.rsplit(' ', 1)[1]) for line in plain), sum(map(int, told.values())))
+        self.assertEqual(sum(int(line.rsplit(' ', 1)[1]) for line in plain), sum(map(int, reported.values())))
         self.assertLess(len(plain), len(lines))
 
     def test_selection(self):

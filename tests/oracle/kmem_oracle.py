@@ -47,7 +47,7 @@ def came_early(free, allocation):
     return free is not None and free.cpu != allocation.cpu and 0 <= allocation.time - free.time < 10_000
 
 
-def told_twice(first, event, size, page_size):
+def is_duplicate(first, event, size, page_size):
     """True for a duplicate event: Linux 6.18 reports a large kmalloc in kvmalloc for kvmalloc and immediately again
     for its caller. The event of the caller counts."""
     return (event.name.startswith('kmalloc') and first.name.startswith('kmalloc') and size > 2 * page_size and
@@ -153,7 +153,7 @@ class Report:
             return
         old = allocator.live.get(pointer)
         site, size = event.fields.get('call_site'), number(event.fields[given])
-        twice = old is not None and told_twice(old, event, size, self.page_size)
+        twice = old is not None and is_duplicate(old, event, size, self.page_size)
         if old and old.selected:
             if twice:
                 self.count(allocator, old, -1)

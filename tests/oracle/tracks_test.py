@@ -55,16 +55,16 @@ class Tracks(Case):
 
     def same_counters(self, path, counters):
         """Checks that {name: [(time_ns, value)]}, the counters of the file, equal the arrays of `timeline`."""
-        told = self.timeline(path)
-        width = told['bucket_ns']
-        for series in told['allocators']:
+        reported = self.timeline(path)
+        width = reported['bucket_ns']
+        for series in reported['allocators']:
             of = series['allocator']
             got = counters[f'{of} allocations']
             self.assertEqual([round(value * width / 1e9) for _, value in got], series['allocations'] + [0])
             if series.get('live_bytes') is not None:
                 self.assertEqual([0, *series['live_bytes']], [value for _, value in counters[f'{of} live']])
-                self.assertEqual(told['start_ns'], counters[f'{of} live'][0][0])
-        return told
+                self.assertEqual(reported['start_ns'], counters[f'{of} live'][0][0])
+        return reported
 
     def same_slices(self, path, slices):
         """Checks that the slices (name, start, end or None, args) are the allocations in JSON lines."""

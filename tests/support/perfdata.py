@@ -78,8 +78,8 @@ def to_file(perf):
 
 def to_pipe(perf):
     """Returns the bytes that `perf record -o -` would write."""
-    def record(kind, payload, behind=b''):
-        return perf.pack('IHH', kind, 0, 8 + len(payload)) + payload + behind
+    def record(kind, payload, suffix=b''):
+        return perf.pack('IHH', kind, 0, 8 + len(payload)) + payload + suffix
 
     out = MAGIC[perf.order] + perf.pack('Q', PIPE_HEADER_BYTES)
     for attribute, ids in perf.attributes:

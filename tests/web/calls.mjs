@@ -38,9 +38,9 @@ function shownValues(text, names) {
   let at = text.indexOf('(') + 1;
   return names.map((name, i) => {
     const begin = at + name.length + 1;
-    const behind = i + 1 < names.length ? text.indexOf(`, ${names[i + 1]}=`, begin) : text.search(/\)( = .*)?$/);
-    at = behind + 2;
-    return text.slice(begin, behind);
+    const end = i + 1 < names.length ? text.indexOf(`, ${names[i + 1]}=`, begin) : text.search(/\)( = .*)?$/);
+    at = end + 2;
+    return text.slice(begin, end);
   });
 }
 
@@ -113,7 +113,7 @@ export async function callsAgree(page, checks, graph) {
   const leftOut = await page.locator('main .note', { hasText: 'This file has' }).count();
   checks.equal(leftOut, held.length < graph.calls.length ? 1 : 0, 'the page states that calls are left out');
   await functionFilters(page, checks, graph, held);
-  await callIsTold(page, checks, held);
+  await callIsShown(page, checks, held);
 }
 
 // A click on a function must show only the calls of this function and their callees.
@@ -149,7 +149,7 @@ async function functionFilters(page, checks, graph, held) {
 }
 
 // When a call is selected, all data of the call must be shown below, with a link to its function.
-async function callIsTold(page, checks, held) {
+async function callIsShown(page, checks, held) {
   const at = Math.max(
     held.findIndex((call) => Object.keys(call.arguments ?? {}).length > 0),
     0,
@@ -170,10 +170,10 @@ async function callIsTold(page, checks, held) {
   await row.click();
   await settle(page);
   checks.equal(await page.locator(`section[aria-label="Call of ${call.function}"]`).count(), 1, 'the details of a call are shown');
-  const told = await page.locator('[data-argument]').evaluateAll((all) => all.map((one) => one.textContent));
+  const shown = await page.locator('[data-argument]').evaluateAll((all) => all.map((one) => one.textContent));
   const values = Object.values(call.arguments ?? {});
-  checks.equal(told.length, values.length, 'its arguments');
-  told.forEach((text, i) => checks.ok(sameValue(text, values[i]), `its argument ${i + 1}: ${text}, ${values[i]}`));
+  checks.equal(shown.length, values.length, 'its arguments');
+  shown.forEach((text, i) => checks.ok(sameValue(text, values[i]), `its argument ${i + 1}: ${text}, ${values[i]}`));
   await page.click('[data-focus="calls-of"]');
   await settle(page);
   checks.equal(await page.locator('.chip').count(), 1, 'its function can be chosen');

@@ -30,9 +30,9 @@ import {
   tabsMove,
   timeIsBrushed,
 } from './doing.mjs';
-import { balanceIsIndented, claimsLead, tellsSinceWhen, wholeInvestigationCounts } from './findings.mjs';
+import { balanceIsIndented, claimsLead, showsSinceWhen, wholeInvestigationCounts } from './findings.mjs';
 import { misplaced } from './geometry.mjs';
-import { staysFluid, tellsOfRareOnes } from './large.mjs';
+import { staysFluid, showsRareOnes } from './large.mjs';
 import { numbersAgree } from './numbers.mjs';
 import { goTo, settle } from './reading.mjs';
 
@@ -90,7 +90,7 @@ async function workWith(page, checks, report) {
   await flameZooms(page, checks);
   if (isLarge(report)) {
     await staysFluid(page, checks);
-    await tellsOfRareOnes(page, checks);
+    await showsRareOnes(page, checks);
   } else {
     await resultsStandOut(page, checks, documentsOf(report).leaks);
     await tablesSort(page, checks);
@@ -149,7 +149,7 @@ async function check(browser, report) {
     else if (isFound(report)) {
       await goTo(page, '#findings');
       await claimsLead(page, checks);
-      await tellsSinceWhen(page, checks);
+      await showsSinceWhen(page, checks);
       await balanceIsIndented(page, checks);
       await wholeInvestigationCounts(page, checks);
     } else await workWith(page, checks, report);

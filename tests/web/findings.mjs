@@ -4,11 +4,11 @@ import { goTo, settle } from './reading.mjs';
 
 // A call site that starts to allocate during the investigation. The investigation has 64 steps of half a second, and
 // the site grows in the second half.
-export async function tellsSinceWhen(page, checks) {
+export async function showsSinceWhen(page, checks) {
   const row = page.locator('tr', { has: page.locator('[data-column=name][data-value=began-late]') });
-  const told = await row.locator('[data-column=judged]').innerText();
-  const since = Number(/^since (\d+) s$/.exec(told)?.[1]);
-  checks.ok(Math.abs(since - 16) <= 1, `began-late grows "${told}"`);
+  const shown = await row.locator('[data-column=judged]').innerText();
+  const since = Number(/^since (\d+) s$/.exec(shown)?.[1]);
+  checks.ok(Math.abs(since - 16) <= 1, `began-late grows "${shown}"`);
 }
 
 // The header must show two durations: that of the investigation and that of its recording. The page about the recording

@@ -79,7 +79,7 @@ async function goesBack(page, before, how, checks) {
 }
 
 // Returns the bytes of each allocator, and the bytes of all stacks that contain a function.
-function toldOf(trace) {
+function reportOf(trace) {
   const totals = JSON.parse(run('report', '--json', trace));
   const { groups } = JSON.parse(run('report', '--json', '--limit', '0', '--by', 'stack', trace));
   const bytes = {};
@@ -94,7 +94,7 @@ function toldOf(trace) {
   return { bytes, shareOf };
 }
 
-async function searches(page, told, before, checks) {
+async function searches(page, reported, before, checks) {
   const called = 'do_syscall_64';
   const found = before.filter(({ name }) => name === called);
   checks.ok(found.length > 0, `${called} is drawn`);
@@ -104,18 +104,18 @@ async function searches(page, told, before, checks) {
     [...text.matchAll(/([\d.]+) % of (\w+)/g)].map(([, share, of]) => [of, Number(share)]),
   );
   checks.ok(
-    Object.keys(shares).sort().join() === Object.keys(told.bytes).sort().join(),
+    Object.keys(shares).sort().join() === Object.keys(reported.bytes).sort().join(),
     `shares of each allocator: ${text}`,
   );
   for (const [of, share] of Object.entries(shares))
-    checks.ok(near(share, told.shareOf(of, called), 0.1), `${of}: ${share} is ${told.shareOf(of, called)} by --json`);
+    checks.ok(near(share, reported.shareOf(of, called), 0.1), `${of}: ${share} is ${reported.shareOf(of, called)} by --json`);
   const coloured = (await framesOf(page)).filter(({ fill }) => fill === 'rgb(150,60,230)');
   checks.ok(
     coloured.length === found.length && coloured.every(({ name }) => name === called),
     'what is found is coloured',
   );
   const all = await search(page, '.', () => page.keyboard.press('Control+f'));
-  for (const of of Object.keys(told.bytes)) checks.ok(all.includes(`100.00 % of ${of}`), `all of ${of}: ${all}`);
+  for (const of of Object.keys(reported.bytes)) checks.ok(all.includes(`100.00 % of ${of}`), `all of ${of}: ${all}`);
   checks.ok(
     (await search(page, '(', () => page.keyboard.press('/'))).includes('SyntaxError'),
     'a wrong pattern is reported',
@@ -180,10 +180,10 @@ async function check(browser, name, trace, ...options) {
   await page.goto(pathToFileURL(path.resolve(file)).href);
   await page.screenshot({ path: path.join(out, `${name}.png`) });
 
-  const told = toldOf(trace);
+  const reported = reportOf(trace);
   const before = await framesOf(page);
-  const total = Object.values(told.bytes).reduce((a, b) => a + b);
-  for (const [of, bytes] of Object.entries(told.bytes)) {
+  const total = Object.values(reported.bytes).reduce((a, b) => a + b);
+  for (const [of, bytes] of Object.entries(reported.bytes)) {
     const frame = before.find((one) => one.name === `[${of}]`);
     if ((kWhole.width * bytes) / total < kNarrow) continue;
     checks.ok(numberIn(frame.title) === bytes, `${frame.title} is ${bytes} by --json`);
@@ -203,7 +203,7 @@ async function check(browser, name, trace, ...options) {
     await page.keyboard.press('Enter');
     await goesBack(page, before, 'Enter on the button', checks);
   }
-  await searches(page, told, before, checks);
+  await searches(page, reported, before, checks);
   const text = await search(page, 'x', () => page.locator('input').click());
   checks.ok(text.includes('frames match'), 'the field searches');
   await keysMove(page, before, options.includes('caller-first') ? 'Down' : 'Up', checks);

@@ -132,7 +132,7 @@ export async function staysFluid(page, checks) {
 }
 
 // Rare sizes and lifetimes are combined, and do not have their call sites any more.
-export async function tellsOfRareOnes(page, checks) {
+export async function showsRareOnes(page, checks) {
   await goTo(page, '#tables/sites');
   const names = await page
     .locator('[data-table=sites] td[data-column=name]')

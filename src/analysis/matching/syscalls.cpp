@@ -53,15 +53,15 @@ void Syscalls::see(const Event& event) {
     states_.erase(static_cast<std::uint32_t>(event.tid));
     return;
   }
-  if (info_.machine.arch == "x86_64" && !named.tells) {
+  if (info_.machine.arch == "x86_64" && !named.is_named) {
     if (event.kind == EventKind::syscall_exit)
       note_width(event);
     else
       note_exec_of_thread(event);
   }
-  const std::uint32_t name = named.tells && named.name == 0 ? name_of(event.address, named.compat) : named.name;
+  const std::uint32_t name = named.is_named && named.name == 0 ? name_of(event.address, named.compat) : named.name;
   *states_.insert(static_cast<std::uint32_t>(event.tid)).first = {
-      event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.tells, name, event.type};
+      event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.is_named, name, event.type};
 }
 
 // Handles the event that a task ends. If a system call ends the task, the task stays in that call.
@@ -104,7 +104,7 @@ Syscalls::Named& Syscalls::named_by(EventTypeId type) {
   const auto call = event.system == "syscalls" ? syscall_of_event(event.name) : std::nullopt;
   named.can_end = can_end(event, call ? call->name : std::string_view{});
   if (!call) return named;
-  named.tells = true;
+  named.is_named = true;
   named.compat = call->compat;
   if (!call->name.empty()) named.name = intern(std::string(call->name));
   return named;

@@ -61,7 +61,7 @@ class Syscalls {
   struct Named {
     bool known = false;  // true: the type is for system calls, and the other members are set
     bool ends_task = false;
-    bool tells = false;  // the name of the event type contains the name of the system call
+    bool is_named = false;  // the name of the event type contains the name of the system call
     bool compat = false;
     std::uint32_t name = 0;  // name ID; 0: the event contains the number of the system call
     bool can_end = false;    // true: the trace can contain the end of this call, or the call never returns

@@ -326,11 +326,11 @@ double Watch::cpu_to_record(const Narrowing& narrowing) const {
 }
 
 void Watch::say_why_so_short(double recorded_seconds) {
-  const bool tells = recorded_seconds >= shortest_recording();
+  const bool is_exact = recorded_seconds >= shortest_recording();
   watched_.unseen.push_back(
-      {tells ? "exact growth after the recording" : "growth in the recording",
+      {is_exact ? "exact growth after the recording" : "growth in the recording",
        fmt::format("it ended after {:.1f} s, {}", recorded_seconds,
-                   tells ? fmt::format("{:.1f} s early, because the CPU budget was used", request_.seconds - seconds())
+                   is_exact ? fmt::format("{:.1f} s early, because the CPU budget was used", request_.seconds - seconds())
                          : "too early to distinguish growth from long lifetimes"),
        "raise --cpu"});
 }

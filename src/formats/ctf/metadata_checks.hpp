@@ -12,7 +12,7 @@ namespace kmt::ctf {
 
 constexpr std::uint32_t kMetadataMagic = 0x75D11D57;  // magic number of a packet, in the byte order of the trace
 
-constexpr std::uint32_t kPacketMagic = 0xC1FC1FC1;  // of a packet of a stream
+constexpr std::uint32_t kPacketMagic = 0xC1FC1FC1;  // magic number of a packet of a stream
 
 constexpr std::size_t kUuidBytes = 16;
 constexpr std::size_t kPacketHeaderBytes = 37;  // size of a packet header in bytes (CTF 1.8.3, 7.1)

@@ -47,13 +47,13 @@ struct RecordPlan {
   std::uint32_t most_depth = 0;  // maximum number of return addresses
   RecordField depth;             // for a stack, the number of addresses; for a call, its depth
   RecordField call_site, bytes_requested, bytes_allocated, gfp_flags, node, accounted, cache_name, failed;
-  RecordField began, ended, return_value;  // of a call: start, end and return value
+  RecordField began, ended, return_value;  // start, end and return value of a call
   std::uint32_t arguments = 0;             // offset in bytes of the argument registers of a call
   std::uint32_t most_arguments = 0;        // maximum number of arguments
-  RecordField values;                      // of a call: values that were read from memory
+  RecordField values;                      // for a call, the values that were read from memory
   std::uint16_t probed_values = 0;         // for values in separate records: index in the decoder's list; 0: none
   bool is_values = false;                  // kmemtrace:probe_values_N, written before the event of its call
-  RecordField frame;                       // of a call: the stack pointer
+  RecordField frame;                       // for a call, the stack pointer
   RecordField head;                        // for rcu_free, the address of the struct rcu_head, or 0
   RecordField cache;                       // for several objects, the address of the struct kmem_cache, or 0
   RecordField count;                       // number of objects; this field has the size of an address

@@ -430,7 +430,7 @@ std::string with_prefix(const std::string& prefix, std::string_view text) {
   return log;
 }
 
-TEST(MixedReports, HostsAreToldApartAndNotCompared) {
+TEST(MixedReports, HostsAreDistinguishedAndNotCompared) {
   const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
   std::string log;
   const std::string a = with_prefix("Mar  1 10:00:00 alpha kernel: ", whole);

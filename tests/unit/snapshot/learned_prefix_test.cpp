@@ -82,7 +82,7 @@ TEST(LearnedPrefixes, OfAnyFormAreRemoved) {
 }
 
 // Lines of two machines in one log, each with the name of its machine.
-TEST(LearnedPrefixes, MachinesAreToldApart) {
+TEST(LearnedPrefixes, MachinesAreDistinguished) {
   std::string log;
   const auto first = lines_of_report(12929);
   const auto second = lines_of_report(54321);

@@ -169,7 +169,7 @@ TEST(RepeatedCopies, SitesOfAllocinfoOccurOncePerCopy) {
 }
 
 // Several files in one text, with titles, prompts and marks of a quoted mail.
-TEST(PastedCopies, FilesAreToldApart) {
+TEST(PastedCopies, FilesAreDistinguished) {
   const std::string slabs = kHeader + kDentry + kOldest;
   const std::string zones = "Node 0, zone   Normal\n  pages free     12500\n        managed  25000\n";
   const std::string free_blocks =

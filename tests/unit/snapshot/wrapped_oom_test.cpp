@@ -193,7 +193,7 @@ TEST(WrappedReports, AListOfFreeBlocksWithAWrongSumIsUnknown) {
 }
 
 // The answer to a mail has a report of another kernel between the lines of the quoted report.
-TEST(QuotedReports, AreToldApartFromTheAnswer) {
+TEST(QuotedReports, AreDistinguishedFromTheAnswer) {
   const std::string quoted = split_at(kReport, 1000, "> ", "\n");
   const std::size_t middle = quoted.find("> [  100.000004]");
   const std::string log = quoted.substr(0, middle) +

@@ -57,7 +57,7 @@ export function layOut(parent: Int32Array, widths: Float64Array): Layout {
 }
 
 // Returns the first position in a level whose frame ends after x.
-export function firstBehind(layout: Layout, from: number, to: number, x: number): number {
+export function firstAfter(layout: Layout, from: number, to: number, x: number): number {
   let low = from;
   let high = to;
   while (low < high) {
@@ -72,7 +72,7 @@ export function firstBehind(layout: Layout, from: number, to: number, x: number)
 export function nodeAt(layout: Layout, level: number, x: number): number {
   if (level < 0 || level >= layout.levels) return -1;
   const to = layout.begin[level + 1];
-  const found = firstBehind(layout, layout.begin[level], to, x);
+  const found = firstAfter(layout, layout.begin[level], to, x);
   return found < to && layout.x0[found] <= x ? layout.node[found] : -1;
 }
 

@@ -2,7 +2,7 @@
 // A flame graph on a canvas. Zooming changes the visible part of the layout. Adjacent frames that are narrower than a
 // pixel are merged into one block. The cost of drawing therefore depends on the screen's width, not on the number of
 // frames.
-import { firstBehind, nodeAt, type Layout } from '../data/layout';
+import { firstAfter, nodeAt, type Layout } from '../data/layout';
 import { css } from './colors';
 import { el, onWidth, sized } from './dom';
 import { hideTooltip, showTooltip } from './tooltip';
@@ -86,7 +86,7 @@ export function flame(options: FlameOptions): Flame {
       const y = top(level);
       if (y + kRow < 0 || y > height) continue;
       const end = layout.begin[level + 1];
-      let at = firstBehind(layout, layout.begin[level], end, view.from);
+      let at = firstAfter(layout, layout.begin[level], end, view.from);
       context.globalAlpha = level < zoomDepth ? 0.55 : 1;
       while (at < end && layout.x0[at] < view.to) {
         const x = (layout.x0[at] - view.from) * scale;
@@ -103,7 +103,7 @@ export function flame(options: FlameOptions): Flame {
           if (layout.x0[at] - view.from > last / scale + pixel) break;
           marked ||= found !== null && found[layout.node[at]] === 1;
           last = Math.max(x + 1, (layout.x1[at] - view.from) * scale);
-          const next = firstBehind(layout, at + 1, end, layout.x0[at] + pixel);
+          const next = firstAfter(layout, at + 1, end, layout.x0[at] + pixel);
           at = Math.max(at + 1, Math.min(next, end));
         }
         context.fillStyle = marked ? colors.found : colors.dim;

@@ -205,12 +205,12 @@ TEST(InvestigationWords, StatesThatTheBudgetWasExceeded) {
   cost.most_cpu_seconds = 2.4;
   cost.cpu_share = 0.01;
   cost.cpus = 2;
-  const auto is_told = [&] {
+  const auto is_reported = [&] {
     return text_investigation(result, {}).find("exceeds the budget of 2.4 s") != std::string::npos;
   };
-  EXPECT_FALSE(is_told());
+  EXPECT_FALSE(is_reported());
   cost.kernel_cpu_seconds = 1;
-  EXPECT_TRUE(is_told());
+  EXPECT_TRUE(is_reported());
 }
 
 // If a cache was not recorded, its numbers are from samples.
