@@ -30,6 +30,17 @@ class Documents(unittest.TestCase):
         self.assertGreater(shown, 10)
 
 
+class Steps(unittest.TestCase):
+    def test_commands_of_a_document(self):
+        source = ('Run `kmemtrace\nleaks --by stack` or\n`kmemtrace --help`, then `kmemtrace top`.\n\n'
+                  '| `./run --build-only` | `./run` | `./FILE` | `run it` |\n| `tools/build.sh release` |\n\n'
+                  '    make    # a comment\n    $ kmemtrace list\n    shown\n\n      more\n\nEnd.\n')
+        self.assertEqual([('d:1', 'kmemtrace leaks --by stack', []), ('d:3', 'kmemtrace top', []),
+                          ('d:5', './run --build-only', []), ('d:5', './run', []), ('d:6', 'tools/build.sh release', []),
+                          ('d:8', 'make', []), ('d:9', 'kmemtrace list', ['shown', '', '  more'])],
+                         [tuple(step) for step in documents.steps_in(source, 'd')])
+
+
 class Comparison(unittest.TestCase):
     def test_differences(self):
         for shown, same in ((['a', 'b', 'c'], True), (['a', '[…]', 'c'], True), (['[…]', 'b', '[…]'], True),

@@ -16,8 +16,9 @@ import documents  # noqa: E402
 
 # Patterns of commands that are not run here, with the reason.
 ELSEWHERE = (
-    (r'^\./run$|^\./test$', 'build all and run the tests that run this one'),
-    (r'^packaging/|dpkg-buildpackage', 'tests/package builds and tries packages'),
+    (r'^\./run|^\./test$', 'install packages, build all, and run the tests that run this one'),
+    (r'^packaging/|dpkg-buildpackage|^pkg-config ', 'tests/package builds and tries packages'),
+    (r'^cmake ', 'builds everything again'),
     (r'^tests/vm/run |-static ', 'tests/vm boots the machine'),
     (r'^kmemtrace fleet$', 'needs an option and a ClickHouse server, as tests/oracle/fleet_test.py has'),
     (r'^kmemtrace completion$', 'needs the name of a shell'),
@@ -33,6 +34,8 @@ SHORTER = (
     (r'--every 1m', '--every 1s --for 3s'),
     (r'make -j8', 'ls'),
 )
+# These commands run each time that a document shows them, because they start or end a process.
+PROCESSES = r' &$|^kill '
 BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes: an idle machine may start none
 # These commands run until Ctrl+C.
 SCREEN = r'kmemtrace top'  # needs a terminal
@@ -93,7 +96,7 @@ class Documents(LiveTest):
         ran = set()
         for document in documents.DOCUMENTS:
             for step in documents.steps_of(document):
-                repeated = step.command in ran and not step.shown
+                repeated = step.command in ran and not step.shown and not re.search(PROCESSES, step.command)
                 if not step.needs_only_files() and not self.left_out(step.command) and not repeated:
                     with self.subTest(step.place, command=step.command):
                         self.expect(step, *self.run_step(step.command))

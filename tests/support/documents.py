@@ -20,28 +20,54 @@ class Step(NamedTuple):
         return bool(re.search(r'\b(?:docs|tests)/', self.command)) and self.command.startswith('kmemtrace ')
 
 
+# A code span is a command if it starts with the program, a build tool or the path of a script, followed by a blank.
+COMMAND = re.compile(r'(?:kmemtrace [a-z]|(?:cmake|pkg-config) |(?:\./|tools/|tests/|packaging/)[\w./-]+ |\./(?:run|test)$)')
+
+
+def commands_in(paragraph):
+    """Yields the commands in the code spans of a paragraph, as (number of lines before the command, command)."""
+    for span in re.finditer(r'`([^`]+)`', paragraph):
+        command = ' '.join(span.group(1).split())
+        if COMMAND.match(command):
+            yield paragraph[:span.start()].count('\n'), command
+
+
 def steps_of(document):
-    """Returns the commands in code spans, and those in indented blocks on lines that start with "$ ", with their
-    output."""
-    steps, session, previous = [], False, ''
+    """Returns the commands of a document in their order, with their output. Commands are in code spans, which may
+    continue on the next line, and in indented blocks, where "$ " precedes a command with output."""
     with open(os.path.join(ROOT, document), encoding='utf-8') as file:
-        for number, line in enumerate(file.read().split('\n'), 1):
-            place = f'{document}:{number}'
-            if line.startswith('    ') and (session or not previous.strip() or previous.startswith('    ')):
-                text = line[4:]
-                if text.startswith('$ '):
-                    steps.append(Step(place, text[2:], []))
-                    session = True
-                elif session:
-                    steps[-1].shown.append(text)
-                else:
-                    steps.append(Step(place, re.sub(r'\s{2,}#\s.*', '', text), []))
-            elif line.strip():
-                session = False
-                steps += [Step(place, span, []) for span in re.findall(r'`(kmemtrace [a-z][^`]*)`', line)]
+        return steps_in(file.read(), document)
+
+
+def steps_in(source, document):
+    steps, session, previous, paragraph, first = [], False, '', [], 0
+
+    def end_paragraph():
+        for line, command in commands_in('\n'.join(paragraph)):
+            steps.append(Step(f'{document}:{first + line}', command, []))
+        paragraph.clear()
+
+    for number, line in enumerate([*source.split('\n'), ''], 1):
+        place = f'{document}:{number}'
+        in_block = line.startswith('    ') and (session or not previous.strip() or previous.startswith('    '))
+        if in_block or not line.strip() or line.startswith('|'):
+            end_paragraph()
+        if in_block:
+            text = line[4:]
+            if text.startswith('$ '):
+                steps.append(Step(place, text[2:], []))
+                session = True
             elif session:
-                steps[-1].shown.append('')
-            previous = line
+                steps[-1].shown.append(text)
+            else:
+                steps.append(Step(place, re.sub(r'\s{2,}#\s.*', '', text), []))
+        elif line.strip():
+            session = False
+            first = first if paragraph else number
+            paragraph.append(line)
+        elif session:
+            steps[-1].shown.append('')
+        previous = line
     for step in steps:
         while step.shown and not step.shown[-1]:
             step.shown.pop()
