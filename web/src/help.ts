@@ -36,7 +36,7 @@ const kTerms: [string, string][] = [
     'uncertain',
     'looks live, but its free may be missing: events were lost, or the kernel frees such objects without an event',
   ],
-  ['certain', 'growth that remains certain even if all uncertain bytes were freed'],
+  ['certain', 'growth above the threshold that is not random, even if all uncertain bytes were freed'],
   ['reclaimable', 'page cache, dentries, inodes: the kernel frees them when memory is short'],
   ['explained', 'growth or an anomaly with a known, harmless cause, such as growth of reclaimable memory'],
   ['unaccounted', 'the part of MemTotal that no counter of the kernel covers'],
