@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that the links in README and the documents resolve: files, headings, and paths in the text. Only the form
-of web addresses is checked."""
+"""Checks that the links in README, the documents and the manual pages resolve: files, headings, and paths in the text.
+Only the form of web addresses is checked."""
 import glob
 import os
 import re
@@ -16,8 +16,6 @@ ADDRESS = re.compile(r'https?://[a-z0-9.-]+\.[a-z]{2,}(?:/[\w./~+%#?=&-]*)?')
 ELSEWHERE = re.compile(r'^docs/man/kmemtrace-sizes|^src/\w+/(tiny/|\w+/sizes)|^web/node_modules|^tools/perf/')
 # A path in src as ARCHITECTURE.md writes it, without "src/": `analysis/series/trend`.
 MODULE = re.compile(rf'`((?:{"|".join(sorted(os.listdir(os.path.join(ROOT, "src"))))})/[\w./-]+)`')
-ABOUT_THE_CODE = ['docs/ARCHITECTURE.md', *glob.glob('docs/internals/*.md', root_dir=ROOT),
-                  *glob.glob('docs/decisions/*.md', root_dir=ROOT)]
 
 
 def documents():
@@ -36,14 +34,38 @@ def read(name):
         return file.read()
 
 
+def manual_pages():
+    return glob.glob('docs/man/*.scd', root_dir=ROOT)
+
+
 def without_code(text):
     return re.sub(r'^```.*?^```', '', text, flags=re.DOTALL | re.MULTILINE)
 
 
-def links_of(name):
-    """Returns the targets of [text](target), ![text](target) and [text]: target."""
-    prose = without_code(read(name))
-    return re.findall(r'\]\(([^)\s]+)\)', prose) + re.findall(r'^\[[^\]]+\]:\s*(\S+)', prose, re.MULTILINE)
+def missing_paths(text):
+    """Returns the paths of this tree that a text names and that do not exist. In scdoc, \\ may precede a character."""
+    paths = PATH.findall(text.replace('\\', ''))
+    return {path for path in paths if not ELSEWHERE.search(path) and not is_there(path)}
+
+
+def missing_modules(text):
+    paths = {module: 'src/' + module for module in MODULE.findall(text)}
+    return {module for module, path in paths.items() if not ELSEWHERE.search(path) and not is_there(path)}
+
+
+def links_in(text):
+    """Returns the targets of [text](target "title"), ![text](target), [text]: target and <https://target>."""
+    prose = without_code(text)
+    spans = re.sub(r'`[^`]*`', '', prose)
+    return [*re.findall(r'\]\(\s*([^)\s]+)(?:\s+"[^"]*")?\s*\)', prose),
+            *re.findall(r'^\[[^\]]+\]:\s*(\S+)', prose, re.MULTILINE), *re.findall(r'<(\w+://[^>]*)>', spans)]
+
+
+def undefined_references(text):
+    """Returns the references of links [text][reference] and [reference][] that the text does not define."""
+    prose = re.sub(r'^ {4}.*', '', re.sub(r'`[^`]*`', '`', without_code(text)), flags=re.MULTILINE)
+    defined = {name.lower() for name in re.findall(r'^\[([^\]]+)\]:', prose, re.MULTILINE)}
+    return {(name or shown).lower() for shown, name in re.findall(r'\[([^\[\]]+)\]\[([^\[\]]*)\]', prose)} - defined
 
 
 def anchors_in(text):
@@ -74,25 +96,24 @@ def problem_of(name, target):
 class Links(unittest.TestCase):
     def test_paths_exist(self):
         seen = 0
-        for name in documents():
-            paths = PATH.findall(read(name))
-            seen += len(paths)
-            missing = {path for path in paths if not ELSEWHERE.search(path) and not is_there(path)}
-            self.assertEqual(set(), missing, name)
+        for name in [*documents(), *manual_pages()]:
+            seen += len(PATH.findall(read(name)))
+            self.assertEqual(set(), missing_paths(read(name)), name)
         self.assertGreater(seen, 100)
 
     def test_modules_exist(self):
         seen = 0
-        for name in ABOUT_THE_CODE:
-            modules = MODULE.findall(read(name))
-            seen += len(modules)
-            self.assertEqual(set(), {module for module in modules if not is_there('src/' + module)}, name)
+        for name in documents():
+            seen += len(MODULE.findall(read(name)))
+            self.assertEqual(set(), missing_modules(read(name)), name)
         self.assertGreater(seen, 100)
 
     def test_links(self):
         seen = 0
         for name in documents():
-            for target in links_of(name):
+            text = read(name)
+            self.assertEqual(set(), undefined_references(text), name)
+            for target in links_in(text):
                 seen += 1
                 with self.subTest(name, target=target):
                     self.assertIsNone(problem_of(name, target))
@@ -101,6 +122,28 @@ class Links(unittest.TestCase):
     def test_headings_become_anchors(self):
         self.assertEqual(['what-it-costs', 'does-a_b-grow', 'a-1', 'twice', 'twice-1'],
                          anchors_in('# What it costs\n\n## Does `a_b` grow?\n```\n# no heading\n```\n### A: 1!\n# Twice\n# Twice\n'))
+
+    def test_forms_of_links(self):
+        text = ('[a](b.md) ![c](d.png) [e](f.md#g "title") [`h`](\ni.md)\n[j]: k.md\n<https://l.org/m>, `<https://code>`\n'
+                '```\n[x](y.md)\n```\n')
+        self.assertEqual(['b.md', 'd.png', 'f.md#g', 'i.md', 'k.md', 'https://l.org/m'], links_in(text))
+
+    def test_problems_of_links(self):
+        for target, problem in (('faq.md', None), ('faq.md#daily-work', None), ('https://a.org/b', None),
+                                ('no.md', 'docs/no.md does not exist'), ('faq.md#no', 'docs/faq.md has no heading #no'),
+                                ('https://a b', 'not the form of an address'), ('https://a', 'not the form of an address')):
+            self.assertEqual(problem, problem_of('docs/concepts.md', target), target)
+
+    def test_references(self):
+        text = 'A [link][one], [Two][] and [three\nlines][3].\n\n[one]: a.md\n[two]: b.md\n\n    a[1][2]\n\n`b[3][4]`\n'
+        self.assertEqual({'3'}, undefined_references(text))
+        self.assertEqual({'one', 'two', '3'}, undefined_references(text.replace(']:', ']')))
+
+    def test_paths_and_modules(self):
+        self.assertEqual({'docs/formats/no.md', 'src/no'},
+                         missing_paths('see docs/formats/kmt.md, docs/formats/no.md, src/trace and src/no'))
+        self.assertEqual({'docs/no_file.md'}, missing_paths('docs/no\\_file.md, docs/perf-kmem.md'))
+        self.assertEqual({'views/no'}, missing_modules('`views/text/report`, `views/no`, views/never'))
 
 
 if __name__ == '__main__':
