@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs the Debian packages that are needed to build, test or benchmark. Does nothing if they are installed.
-#   tools/install-packages.sh [build|test|bench]
+# Installs the Debian packages that are needed to build, test or benchmark, or to make the pictures of the documents.
+# Does nothing if they are installed.
+#   tools/install-packages.sh [build|test|bench|images]
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev libbabeltrace2-dev zlib1g-dev
@@ -15,13 +16,16 @@ command -v npm >/dev/null || build+=(nodejs npm)
 test=("${build[@]}" libgtest-dev python3-jsonschema zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19 lld
   libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps strace util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
 bench=("${build[@]}" libbenchmark-dev zstd trace-cmd linux-perf)
+# tools/make_images takes pictures of a terminal and of pages.
+images=("${build[@]}" chromium tmux aha)
 
 purpose=${1:-build}
 case "$purpose" in
   build) wanted=("${build[@]}") ;;
   test) wanted=("${test[@]}") ;;
   bench) wanted=("${bench[@]}") ;;
-  *) echo "usage: $0 [build|test|bench]" >&2; exit 2 ;;
+  images) wanted=("${images[@]}") ;;
+  *) echo "usage: $0 [build|test|bench|images]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
