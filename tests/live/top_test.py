@@ -168,7 +168,7 @@ class Top(LiveTest):
         counted = {event['event']: event for event in stat['events']}
         for view in ('call-sites', 'caches'):
             last = self.frames('--view', view, *command)[-1]
-            missed = last['losses']['allocations_missed'] + last['losses']['events_not_told_apart']
+            missed = last['losses']['allocations_missed'] + last['losses']['merged_events']
             exact = sum(counted[f'kmem:{name}']['events'] for name in ('kmalloc', 'kmem_cache_alloc'))
             self.assertAlmostEqual(sum(row['events'] for row in last['rows']) + missed, exact, delta=exact // 100)
             bytes_exact = sum(counted[f'kmem:{name}']['bytes_allocated'] for name in ('kmalloc', 'kmem_cache_alloc'))
