@@ -169,7 +169,11 @@ async function callIsShown(page, checks, held) {
   });
   await row.click();
   await settle(page);
-  checks.equal(await page.locator(`section[aria-label="Call of ${call.function}"]`).count(), 1, 'the details of a call are shown');
+  checks.equal(
+    await page.locator(`section[aria-label="Call of ${call.function}"]`).count(),
+    1,
+    'the details of a call are shown',
+  );
   const shown = await page.locator('[data-argument]').evaluateAll((all) => all.map((one) => one.textContent));
   const values = Object.values(call.arguments ?? {});
   checks.equal(shown.length, values.length, 'its arguments');

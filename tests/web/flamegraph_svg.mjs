@@ -108,7 +108,10 @@ async function searches(page, reported, before, checks) {
     `shares of each allocator: ${text}`,
   );
   for (const [of, share] of Object.entries(shares))
-    checks.ok(near(share, reported.shareOf(of, called), 0.1), `${of}: ${share} is ${reported.shareOf(of, called)} by --json`);
+    checks.ok(
+      near(share, reported.shareOf(of, called), 0.1),
+      `${of}: ${share} is ${reported.shareOf(of, called)} by --json`,
+    );
   const coloured = (await framesOf(page)).filter(({ fill }) => fill === 'rgb(150,60,230)');
   checks.ok(
     coloured.length === found.length && coloured.every(({ name }) => name === called),

@@ -25,7 +25,10 @@ const kTerms: [string, string][] = [
   ['vmalloc', 'allocates a range of kernel addresses that is backed by single pages'],
   ['cache', 'a set of slab objects of one size, such as dentry or kmalloc-192'],
   ['call site', 'the address from which the allocator was called'],
-  ['caller', 'the first function in the stack that is not a helper such as kstrdup; known only if stacks were recorded'],
+  [
+    'caller',
+    'the first function in the stack that is not a helper such as kstrdup; known only if stacks were recorded',
+  ],
   ['waste', 'allocated minus requested bytes: a request of 600 bytes gets an object of 1,024 bytes'],
   [
     'live at the end',
