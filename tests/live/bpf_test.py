@@ -19,7 +19,7 @@ from kmt_events import File, Formats, lost_in_blocks, records_of
 from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
 
 LAST_PID = '/proc/sys/kernel/ns_last_pid'
-CHOOSES_IDS = unittest.skipUnless(os.path.exists(LAST_PID), 'this kernel does not allow a process to choose the next process ID')
+CHOOSES_IDS = unittest.skipUnless(os.path.exists(LAST_PID), 'this kernel does not let a process choose the next ID')
 # MAKER allocates fifty objects that only eventfds have. ONE_ID starts twenty processes that run MAKER one after the
 # other, all with the same process ID.
 MAKER = 'import os; input(); [os.close(os.eventfd(0)) for _ in range(50)]'

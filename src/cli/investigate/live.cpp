@@ -327,12 +327,12 @@ double Watch::cpu_to_record(const Narrowing& narrowing) const {
 
 void Watch::say_why_so_short(double recorded_seconds) {
   const bool is_exact = recorded_seconds >= shortest_recording();
-  watched_.unseen.push_back(
-      {is_exact ? "exact growth after the recording" : "growth in the recording",
-       fmt::format("it ended after {:.1f} s, {}", recorded_seconds,
-                   is_exact ? fmt::format("{:.1f} s early, because the CPU budget was used", request_.seconds - seconds())
-                         : "too early to distinguish growth from long lifetimes"),
-       "raise --cpu"});
+  watched_.unseen.push_back({is_exact ? "exact growth after the recording" : "growth in the recording",
+                             fmt::format("it ended after {:.1f} s, {}", recorded_seconds,
+                                         is_exact ? fmt::format("{:.1f} s early, because the CPU budget was used",
+                                                                request_.seconds - seconds())
+                                                  : "too early to distinguish growth from long lifetimes"),
+                             "raise --cpu"});
 }
 
 void Watch::record_if_something_grows(bool is_last) {
