@@ -54,6 +54,12 @@ std::optional<kmt_arguments> KernelTypes::arguments_of(const std::string& tracep
   return places;
 }
 
+std::optional<unsigned> KernelTypes::parameters_of_function(const std::string& name) const {
+  const int function = btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC);
+  if (function < 0) return {};
+  return btf_vlen(btf__type_by_id(types_, btf__type_by_id(types_, static_cast<unsigned>(function))->type));
+}
+
 std::optional<std::uint64_t> KernelTypes::bytes_of_structure(const std::string& name) const {
   const int type = btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_STRUCT);
   if (type < 0) return {};

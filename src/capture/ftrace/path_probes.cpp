@@ -80,12 +80,6 @@ std::string_view result_of_bulk_allocation(std::string_view release) {
   return !version || *version >= KernelVersion{7, 2} ? "u8" : "u32";
 }
 
-// Returns which argument of alloc_pages_bulk() is the array of pages. Until Linux 6.13, there is also a list.
-unsigned argument_of_pages(std::string_view release) {
-  const auto version = version_of(release);
-  return !version || *version >= KernelVersion{6, 14} ? 5 : 6;
-}
-
 std::string definition_of(const std::string& group, const PathProbe& probe, std::string_view machine,
                           const std::optional<ProbedTypes>& types, std::string_view release) {
   const ProbeMachine registers = *probe_machine(machine);
@@ -106,15 +100,18 @@ std::string definition_of(const std::string& group, const PathProbe& probe, std:
     line += fmt::format(
         " first_page=@vmemmap_base:{0} page_bytes=\\{1}:u16 objects=+0($arg{2}):{0}[{3}]"
         " more_objects=+{4}($arg{2}):{0}[{5}]",
-        word, types->page_bytes, argument_of_pages(release), kMostElements, kMostElements * registers.word_bits / 8,
+        word, types->page_bytes, types->bulk_pages_parameters, kMostElements, kMostElements * registers.word_bits / 8,
         kMostPages - kMostElements);
   return line;
 }
 
 // Returns why a probe of this function would record nothing of use. Empty if a probe can be created.
-std::string_view reason_against(std::string_view function, const KernelDescription& kernel, bool has_types) {
+std::string_view reason_against(std::string_view function, const KernelDescription& kernel,
+                                const std::optional<ProbedTypes>& types) {
   if (function != kBulkAllocFunction && function != kBulkPagesFunction) return {};
-  if (!has_types) return "the kernel has no BTF, so the sizes of its structures are unknown";
+  if (!types) return "the kernel has no BTF, so the sizes of its structures are unknown";
+  if (function == kBulkPagesFunction && types->bulk_pages_parameters == 0)
+    return "the kernel's BTF does not describe its parameters";
   if (function == kBulkPagesFunction && kernel.machine != "x86_64")
     return "kmemtrace knows the frame of a struct page only on x86-64";
   return {};
@@ -141,7 +138,7 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
       note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");
       continue;
     }
-    if (const std::string_view against = reason_against(probe.function, kernel, types.has_value()); !against.empty()) {
+    if (const std::string_view against = reason_against(probe.function, kernel, types); !against.empty()) {
       note_unprobed(kernel, {&probe.function, 1}, std::string(against));
       continue;
     }

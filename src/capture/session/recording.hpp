@@ -34,6 +34,9 @@ struct ProbedTypes {
   std::uint64_t cache_object_size = 0;  // size without padding
   std::uint64_t cache_size = 0;         // size with padding
   std::uint64_t page_bytes = 0;         // size of struct page
+  // Number of parameters of alloc_pages_bulk(), of which the last one is the array. 0 if the kernel has no such
+  // function.
+  unsigned bulk_pages_parameters = 0;
 };
 
 struct RecordRequest {

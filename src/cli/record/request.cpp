@@ -22,6 +22,7 @@
 #include "capture/features/events.hpp"
 #include "capture/ftrace/process_filter.hpp"
 #include "cli/support/parse.hpp"
+#include "trace/code/untraced_paths.hpp"
 
 namespace kmt {
 
@@ -101,7 +102,8 @@ std::optional<ProbedTypes> probed_types() {
     const auto size = offset("size");
     const auto page_bytes = types.bytes_of_structure("page");
     if (!name || !object_size || !size || !page_bytes) return {};
-    return ProbedTypes{*name, *object_size, *size, *page_bytes};
+    const unsigned parameters = types.parameters_of_function(std::string(kBulkPagesFunction)).value_or(0);
+    return ProbedTypes{*name, *object_size, *size, *page_bytes, parameters};
   } catch (const Error&) {
     return {};
   }

@@ -229,7 +229,7 @@ void RecordDecoder::decode_objects(const Plan& plan, Bytes record, EventBatch& b
   const std::uint64_t count = has_failed ? 0 : load_field(record, plan.count);
   const std::uint64_t recorded = std::min<std::uint64_t>(count, plan.most_objects);
   // Without a cache, the objects were passed to kfree_rcu() earlier, and each has its own rcu_free event.
-  if (count > recorded && load_field(record, plan.cache) != 0)
+  if (count > recorded && (plan.cache.size == 0 || load_field(record, plan.cache) != 0))
     info_.findings.add({Imperfection::unrecorded_objects, "", first.cpu, {}, first.time_ns}, count - recorded);
   if (recorded == 0) batch.back().kind = EventKind::other;  // keep the event in the batch, because its stack may follow
   for (std::uint64_t i = 0; i < recorded; ++i) {
@@ -251,17 +251,23 @@ void RecordDecoder::decode_listed_pages(const Plan& plan, Bytes record, EventBat
   if (batch[first].kind == EventKind::other) return;
   const std::uint64_t first_page = load_field(record, plan.first_page);
   const std::uint64_t page_bytes = load_field(record, plan.page_bytes);
-  std::uint64_t unknown = 0;
+  // Keep only the events of pages whose frame is known. The first one takes the place of the record.
+  std::size_t kept = first;
   for (std::size_t i = first; i < batch.size(); ++i) {
-    Event& event = batch[i];
-    const std::uint64_t offset = event.address - first_page;
-    if (page_bytes != 0 && event.address >= first_page && offset % page_bytes == 0 && event.address != 0) {
-      event.address = offset / page_bytes;
-    } else {
-      event.kind = EventKind::other;
-      ++unknown;
-    }
+    const std::uint64_t offset = batch[i].address - first_page;
+    if (page_bytes == 0 || batch[i].address < first_page || offset % page_bytes != 0) continue;
+    batch[kept] = batch[i];
+    batch[kept].address = offset / page_bytes;
+    batch[kept].page_flags = BulkFlags::kMayBeLive | (kept > first ? BulkFlags::kSameRecord : 0);
+    ++kept;
   }
+  const std::uint64_t unknown = batch.size() - kept;
+  if (kept == first) {
+    batch[first].kind = EventKind::other;
+    batch[first].page_flags = 0;
+    ++kept;
+  }
+  batch.resize(kept);
   if (unknown > 0)
     info_.findings.add({Imperfection::unrecorded_objects, "", batch[first].cpu, {}, batch[first].time_ns}, unknown);
 }

@@ -107,14 +107,16 @@ void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan
   if (objects == nullptr || plan.count.size == 0 || objects->is_dynamic || objects->offset > 0x7FFF ||
       objects->size % plan.count.size != 0)
     return;
-  std::uint32_t bytes = objects->size;
+  std::uint64_t bytes = objects->size;
   // A kprobe event cannot fetch a longer array than `objects`, so a second field may contain the following elements.
   if (const FormatField* const more = format.field("more_objects");
-      more != nullptr && !more->is_dynamic && more->offset == objects->offset + static_cast<int>(objects->size))
+      more != nullptr && !more->is_dynamic && more->offset == objects->offset + objects->size)
     bytes += more->size;
-  plan.objects = static_cast<std::uint32_t>(objects->offset);
-  plan.most_objects = bytes / plan.count.size;
-  plan.least_bytes = std::max(plan.least_bytes, plan.objects + bytes);
+  constexpr std::uint64_t kMostBytes = 0x7FFF;  // no record is longer
+  if (bytes > kMostBytes) return;
+  plan.objects = objects->offset;
+  plan.most_objects = static_cast<std::uint32_t>(bytes) / plan.count.size;
+  plan.least_bytes = std::max(plan.least_bytes, plan.objects + static_cast<std::uint32_t>(bytes));
 }
 
 void plan_slab_event(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {

@@ -171,6 +171,33 @@ TEST_P(ProbedFrees, EachPageOfABulkAllocationIsAnEvent) {
   EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);
 }
 
+TEST_P(ProbedFrees, PagesThatARecordCannotNameAreCounted) {
+  const std::uint64_t base = machine.long_bytes == 8 ? 0xffffea0000000000 : 0xc0000000;
+  addresses_of(record(kPages, {0x60, 0xCC0, 3, base, 64, base + 64, 1, base + 128, 0, 0, 0, 0, 0}));
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].address, 1u);
+  EXPECT_EQ(events[1].address, 2u);
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 1u);
+  Event stack{};
+  stack.tid = 77;
+  stack.stack = info.tables.stacks.add(std::vector<std::uint64_t>{0x60, 0x61});
+  events.push_back(stack);
+  UserStacks users(info);
+  StackMatcher matcher(info, users);
+  matcher.match(events);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(events[i].stack.value, 1u) << i;
+  // No page is known, and the record's place keeps the stack.
+  addresses_of(record(kPages, {0x60, 0xCC0, 2, base, 64, 1, 2, 0, 0, 0, 0, 0, 0}));
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].kind, EventKind::other);
+  EXPECT_EQ(events[0].page_flags, 0);
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 3u);
+  const std::uint64_t page = base + 64;
+  addresses_of(record(kPages, {0x60, 0xCC0, 12, base, 64, page, page, page, page, page, page, page, page}));
+  EXPECT_EQ(events.size(), 8u);
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 7u);
+}
+
 TEST_P(ProbedFrees, ARecordThatIsTooShortIsReported) {
   std::vector<std::uint8_t> bytes = record(kBulk, {0x50, 0x900, 4, 1, 2, 3, 4}, "maple_node");
   bytes.resize(8 + 6 * machine.long_bytes);

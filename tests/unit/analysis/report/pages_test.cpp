@@ -76,7 +76,7 @@ class Pages : public testing::Test {
 // alloc_pages_bulk() fills the empty elements of an array. Its record lists the other elements too.
 TEST_F(Pages, AListedPageThatIsLiveIsNoAllocation) {
   add(EventKind::page_alloc, 64, 1);
-  for (const std::uint64_t frame : {65, 70}) add(EventKind::page_alloc, frame).page_flags = BulkFlags::kMayBeLive;
+  for (const std::uint64_t frame : {65u, 70u}) add(EventKind::page_alloc, frame).page_flags = BulkFlags::kMayBeLive;
   add(EventKind::page_free, 70);
   add(EventKind::page_alloc, 70).page_flags = BulkFlags::kMayBeLive;
   const PageTaskRow row = task(result(), "worker-7");
@@ -99,7 +99,9 @@ TEST_F(Pages, ThePagesOfTheRecorderAreNotFreedTwice) {
     ReportAnalysis analysis(info, no_names, {{}, {GroupKey::call_site}, {}});
     analysis.add(events);
     for (const auto& [kind, count] : analysis.finish().anomalies)
-      if (kind == "pages_freed_twice") EXPECT_EQ(count, *recorder == 0 ? 3u : 1u);
+      if (kind == "pages_freed_twice") {
+        EXPECT_EQ(count, *recorder == 0 ? 3u : 1u);
+      }
   }
 }
 
