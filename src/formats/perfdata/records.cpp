@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -197,7 +198,8 @@ void Converter::take_sample() {
   item.cpu = static_cast<std::uint16_t>(*sample.cpu);
   item.record.assign(sample.raw->begin(), sample.raw->end());
   kernel_stack(sample.chain, contents_.order(), item.stack);
-  user_stack(sample, deferred_, contents_.order(), item.user_stack);
+  // describe() has already reported stacks whose record is missing.
+  std::ignore = user_stack(sample, deferred_, contents_.order(), item.user_stack);
   item.process = sample.process;
   records_.hold(item.time_ns, item.cpu);
 }

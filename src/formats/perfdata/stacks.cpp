@@ -41,14 +41,15 @@ DeferredStacks::DeferredStacks(Bytes file, const FileContents& contents) {
     const auto count = load<std::uint64_t>(record.payload.data() + 8, contents.order());
     if (count > (record.payload.size() - kFixedBytes) / 8 || addresses_.size() + kMostDepth > ~std::uint32_t{0})
       continue;
+    const auto [place, is_new] = places_.insert(cookie);
+    if (!is_new) continue;  // each event of perf that wants these stacks writes a record
     const std::size_t begin = addresses_.size();
     add_addresses(kUserMark, record.payload.subspan(kFixedBytes, 8 * count), contents.order(), addresses_);
-    *places_.insert(cookie).first = {static_cast<std::uint32_t>(begin),
-                                     static_cast<std::uint32_t>(addresses_.size() - begin)};
+    *place = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(addresses_.size() - begin)};
   }
 }
 
-std::span<const std::uint64_t> DeferredStacks::of(std::uint64_t cookie) const {
+std::optional<std::span<const std::uint64_t>> DeferredStacks::of(std::uint64_t cookie) const {
   const Place* const place = places_.find(cookie);
   if (place == nullptr) return {};
   return std::span(addresses_).subspan(place->begin, place->count);
@@ -64,9 +65,9 @@ bool user_stack(const Sample& sample, const DeferredStacks& deferred, ByteOrder 
   addresses.clear();
   const std::uint64_t cookie = add_addresses(kUserMark, sample.chain, order, addresses);
   if (cookie != 0) {
-    const std::span<const std::uint64_t> later = deferred.of(cookie);
-    addresses.assign(later.begin(), later.end());
-    return !later.empty();
+    const auto later = deferred.of(cookie);
+    if (later) addresses.assign(later->begin(), later->end());
+    return later.has_value();
   }
   if (addresses.empty() && sample.user_ip != 0) addresses.assign(1, sample.user_ip);
   return true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,7 @@ class DeferredStacks {
   DeferredStacks(Bytes file, const FileContents& contents);
 
   // Returns the addresses of the record with this cookie, innermost first, at most 256. Empty if there is no record.
-  std::span<const std::uint64_t> of(std::uint64_t cookie) const;
+  std::optional<std::span<const std::uint64_t>> of(std::uint64_t cookie) const;
 
  private:
   struct Place {
@@ -40,7 +41,7 @@ class DeferredStacks {
 // Returns the user-space addresses, innermost first, at most 256. With --call-graph dwarf, the sample has registers and
 // a copy of the stack instead of these addresses. kmemtrace does not unwind such a stack, and returns only the program
 // counter. Returns false if the stack was deferred, and its record is missing.
-bool user_stack(const Sample& sample, const DeferredStacks& deferred, ByteOrder order,
-                std::vector<std::uint64_t>& addresses);
+[[nodiscard]] bool user_stack(const Sample& sample, const DeferredStacks& deferred, ByteOrder order,
+                              std::vector<std::uint64_t>& addresses);
 
 }  // namespace kmt::perfdata
