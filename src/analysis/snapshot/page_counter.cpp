@@ -125,7 +125,7 @@ void PageCounter::end_pageblock() {
   for (const std::uint64_t count : pages) all += count;
   if (all == pages[index_of(PageKind::reserved)] + pages[index_of(PageKind::no_page)]) return;
   ++use.all;
-  if (free == all) ++use.free;
+  if (free + pages[index_of(PageKind::reserved)] + pages[index_of(PageKind::no_page)] == all) ++use.free;
   const std::uint64_t unmarked = pages[index_of(PageKind::unmarked)];
   if (unmovable == 0) {
     if (unmarked != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts page frames by kind, order, cgroup and pageblock. The input are the words of /proc/kpageflags and
+// Counts page frames by kind, order, cgroup and pageblock. The input is the words of /proc/kpageflags and
 // /proc/kpagecgroup.
 //
 // The kernel's source defines the flags (stable_page_flags() in fs/proc/page.c):

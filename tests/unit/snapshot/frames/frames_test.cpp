@@ -24,7 +24,7 @@ void create(const std::string& path, std::string_view text) {
   write_all(file.get(), text, path);
 }
 
-class Frames : public ::testing::Test {
+class PageFrames : public ::testing::Test {
  protected:
   void write(const std::string& name, std::string_view text) { create(folder() + "/" + name, text); }
   std::string folder() const { return folder_.path(); }
@@ -76,7 +76,7 @@ TEST(PageblockOrder, IsInPagetypeinfo) {
   EXPECT_EQ(pageblock_order("Page block order: 99\n"), std::nullopt);
 }
 
-TEST_F(Frames, ReadsTheRangesOfRam) {
+TEST_F(PageFrames, ReadsTheRangesOfRam) {
   write("iomem", "00001000-00002fff : System RAM\n00005000-00005fff : System RAM\n");
   write("kpageflags", bytes_of({10, 11, 12, 13, 14, 15, 16}));
   write("kpagecgroup", bytes_of({20, 21, 22, 23, 24, 25, 26}));
@@ -87,7 +87,7 @@ TEST_F(Frames, ReadsTheRangesOfRam) {
   EXPECT_EQ(cgroups, (std::vector<std::uint64_t>{21, 22, 25}));
 }
 
-TEST_F(Frames, ReadsAllFramesWithoutIomem) {
+TEST_F(PageFrames, ReadsAllFramesWithoutIomem) {
   write("kpageflags", bytes_of({1, 2, 3}));
   FrameFiles files(kPageSize, folder());
   EXPECT_FALSE(files.knows_ram());
@@ -96,7 +96,7 @@ TEST_F(Frames, ReadsAllFramesWithoutIomem) {
   EXPECT_TRUE(cgroups.empty());
 }
 
-TEST_F(Frames, ReadsLargeRangesInPartsAndStopsOnRequest) {
+TEST_F(PageFrames, ReadsLargeRangesInPartsAndStopsOnRequest) {
   constexpr std::size_t kCount = (1 << 17) + 5;
   std::vector<std::uint64_t> words(kCount);
   for (std::size_t i = 0; i < kCount; ++i) words[i] = i + 1;
@@ -108,7 +108,7 @@ TEST_F(Frames, ReadsLargeRangesInPartsAndStopsOnRequest) {
 }
 
 // The last range of RAM may end after the end of the file.
-TEST_F(Frames, EndsAtTheEndOfTheFile) {
+TEST_F(PageFrames, EndsAtTheEndOfTheFile) {
   write("iomem", "00000000-0000ffff : System RAM\n");
   write("kpageflags", bytes_of({1, 2}));
   write("kpagecgroup", bytes_of({5}));
@@ -117,7 +117,7 @@ TEST_F(Frames, EndsAtTheEndOfTheFile) {
   EXPECT_EQ(cgroups, (std::vector<std::uint64_t>{5, 0}));
 }
 
-TEST_F(Frames, ExplainsWhyFramesCannotBeRead) {
+TEST_F(PageFrames, ExplainsWhyFramesCannotBeRead) {
   const auto error_of = [this] {
     try {
       FrameFiles files(kPageSize, folder());
