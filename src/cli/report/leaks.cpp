@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/input/tree_option.hpp"
@@ -13,8 +14,11 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
+#include "cli/support/result_file.hpp"
+#include "results/report/growth_gate.hpp"
 #include "results/series/thresholds.hpp"
 #include "views/json/leaks.hpp"
+#include "views/text/leaks/gate.hpp"
 #include "views/text/leaks/leaks.hpp"
 #include "views/text/series.hpp"
 
@@ -29,6 +33,8 @@ struct LeaksArguments {
   bool tree = false;
   bool reclaimable = false;
   std::string threshold;
+  std::string max_growth;
+  std::string junit;
   std::string sort;
   std::string stacks = "growing";
   std::size_t limit = LeaksOptions{}.limit;
@@ -43,6 +49,8 @@ constexpr const char* kLeaksFooter = R"(Examples:
   kmemtrace leaks big.kmt --reclaimable            judge page cache, inodes and dentries too
   kmemtrace leaks big.kmt --sort live-bytes        groups with most live memory, growing or not
   kmemtrace leaks big.kmt --json && echo no leak   for scripts
+  kmemtrace leaks big.kmt --max-growth 1M --junit leaks.xml
+                                                   for tests that must fail if a change leaks
   kmemtrace snapshot --every 10s --for 1h -o hour.kmt && kmemtrace leaks hour.kmt
                                                    growth in total, without tracing
 
@@ -83,6 +91,7 @@ Exit status:
        clock in nanoseconds; --by stack is given, but the trace has no stacks; a part of the file
        is missing, or memory grows whose frees may be among missing events; no event is
        selected; or a series has fewer than 16 snapshots or no times
+       With --max-growth: 0 within the limit, 1 limit exceeded, 4 the trace cannot show it
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
 std::string verdicts_help() {
@@ -110,10 +119,29 @@ int leaks_of_series(const Command& command, const LeaksArguments& options, doubl
   return series.is_unclear() ? kCannotTellExitCode : static_cast<int>(ExitCode::good);
 }
 
+int exit_code_of(GateVerdict verdict) {
+  switch (verdict) {
+    case GateVerdict::passed: return static_cast<int>(ExitCode::good);
+    case GateVerdict::unclear: return kCannotTellExitCode;
+    case GateVerdict::failed: break;
+  }
+  return static_cast<int>(ExitCode::found);
+}
+
 int leaks(const Command& command, const LeaksArguments& options) {
+  const bool has_gate = command.has("--max-growth");
+  if (command.has("--junit") && !has_gate)
+    throw Error("--junit needs --max-growth").hint("The JUnit report states whether a trace is within this limit");
   const double threshold =
       options.threshold.empty() ? kThresholds.usual_bytes_per_s : parse_byte_rate(options.threshold);
-  if (names_series(options.analyse.trace)) return leaks_of_series(command, options, threshold);
+  const std::uint64_t limit = has_gate ? parse_size(options.max_growth) : 0;
+  if (names_series(options.analyse.trace)) {
+    if (has_gate)
+      throw Error("--max-growth needs a trace, and this is a series of snapshots").hint("Use --threshold for a series");
+    return leaks_of_series(command, options, threshold);
+  }
+  std::optional<ResultFile> junit;
+  if (command.has("--junit")) junit.emplace(options.junit, options.analyse.trace.files);
   LeaksOptions view;
   view.limit = options.limit;
   view.stacks = options.stacks == "all"    ? StacksShown::all
@@ -134,9 +162,16 @@ int leaks(const Command& command, const LeaksArguments& options) {
   analysing.says_lack_of_cgroups = true;
   const ReportResult report = options.by.empty() ? analyse_as_usual(analysing, request) : analyse(analysing, request);
   const LeaksResult result = leaks_of(report, threshold);
+  const GrowthGate gate = gate_of(result, limit);
+  if (has_gate) view.gate = &gate;
+  if (junit) {
+    junit->write(junit_gate(gate, result));
+    junit->finish();
+  }
   print_result(options.result.json ? json_leaks(result, view)
                                    : text_leaks(result, view, stdout_style(options.result.style)));
   if (!result.trace.complete) return kInterruptedExitCode;
+  if (has_gate) return exit_code_of(gate.verdict());
   if (result.found()) return static_cast<int>(ExitCode::found);
   return result.unclear() == LeaksUnclear::none ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
@@ -157,6 +192,14 @@ Command leaks_command() {
   command.option("--threshold", &options->threshold, "RATE",
                  "Report growth above RATE (default: 64K/min)\nRATE is a number of bytes, with an optional suffix, per "
                  "s, min, h or d.");
+  command.option(
+      "--max-growth", &options->max_growth, "SIZE",
+      "Exit with 1 if more than SIZE of one allocator stays allocated, and with 0 if not\nThis replaces the "
+      "exit status for growth. Counts only memory that is certainly live and not reclaimable. Status 4 means "
+      "that the trace lacks events, or may lack too many frees.");
+  command.option("--junit", &options->junit, "FILE",
+                 "Write the result of --max-growth to FILE as a JUnit report\nThe report has a test case for each "
+                 "allocator with live memory: slab objects, pages, percpu memory and vmalloc areas.");
   command.flag(
       "--reclaimable", &options->reclaimable,
       "Judge reclaimable memory like other memory (default: its growth is explained)\nReclaimable memory is user "

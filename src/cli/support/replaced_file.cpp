@@ -38,6 +38,7 @@ bool has(const Existing& file, std::string_view text) { return file.head.find(te
 
 bool is_html(const Existing& file) { return file.head.starts_with("<!DOCTYPE html>"); }
 bool is_svg(const Existing& file) { return has(file, "<svg"); }
+bool is_junit(const Existing& file) { return has(file, "<testsuite"); }
 bool is_csv(const Existing& file) { return file.head.starts_with("time_ns,cpu,"); }
 bool is_jsonl(const Existing& file) { return file.head.starts_with("{\"time_ns\":"); }
 bool is_json_profile(const Existing& file) { return has(file, "\"schema\": \"kmemtrace.profile/"); }
@@ -95,13 +96,14 @@ struct OutputKind {
   bool (*is)(const Existing&);
 };
 
-constexpr std::array<OutputKind, 16> kKinds{{
+constexpr std::array<OutputKind, 17> kKinds{{
     {"kmt", "a .kmt file of a trace", is_kmt_trace},
     {"snapshot", "a .kmt file of snapshots", is_kmt_of_snapshots},
     {"profile", "a .kmt file of a profile", is_kmt_profile},
     {"dat", "a trace.dat", is_dat},
     {"html", "an HTML page", is_html},
     {"flamegraph", "an SVG image", is_svg},
+    {"junit", "a JUnit report", is_junit},
     {"pprof", "a pprof profile", is_pprof},
     {"json", "a profile of `kmemtrace profile` as JSON", is_json_profile},
     {"speedscope", "a speedscope profile", is_speedscope},
@@ -132,6 +134,7 @@ std::string kmt_kind_of(const std::string& input) {
 
 std::string kind_name(const Command& command, const Option& output, const std::string& path) {
   if (output.has_name("--html")) return "html";
+  if (output.has_name("--junit")) return "junit";
   if (command.name == "export") return text_of(command.find("--to"));
   if (command.name == "flamegraph" || command.name == "snapshot") return command.name;
   for (const auto& [end, kind] : {std::pair{".dat", "dat"}, {".html", "html"}, {".json", "json"}, {".pb.gz", "pprof"}})

@@ -9,7 +9,7 @@
 namespace kmt {
 
 // Names of the options and arguments that name outputs.
-inline constexpr std::array<const char*, 3> kOutputs = {"--output", "OUTPUT", "--html"};
+inline constexpr std::array<const char*, 4> kOutputs = {"--output", "OUTPUT", "--html", "--junit"};
 
 // Adds --force to a command that has an output.
 void add_force(Command& command);

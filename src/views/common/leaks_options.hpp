@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "results/report/growth_gate.hpp"
 #include "results/report/leaks.hpp"
 
 namespace kmt {
@@ -14,8 +15,9 @@ enum class StacksShown : std::uint8_t { growing, all, none };
 
 struct LeaksOptions {
   const Column<LeakRow>* sort = find_leak_column("verdict");
-  std::size_t limit = 20;  // maximum number of groups per table; 0: all
-  bool filtered = false;   // true: filters select only a part of the trace
+  std::size_t limit = 20;            // maximum number of groups per table; 0: all
+  bool filtered = false;             // true: filters select only a part of the trace
+  const GrowthGate* gate = nullptr;  // null without --max-growth
   // The following members affect only text output.
   bool is_brief = true;  // true: show about one page, with few stacks and few of the groups that do not grow
   StacksShown stacks = StacksShown::growing;

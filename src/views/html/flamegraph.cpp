@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "views/common/flame_tree.hpp"
+#include "views/common/xml.hpp"
 #include "views/html/flamegraph_script.hpp"
 
 namespace kmt {
@@ -28,22 +29,6 @@ constexpr std::size_t kMostFrames = 10'000;
 constexpr double kLetter = 6.6;  // average width of a letter in pixels
 constexpr unsigned kDeepest =
     512;  // Maximum number of levels drawn. A stack of a trace has at most 256 frames, plus inlined functions.
-
-// Escapes text for XML. The text must be valid UTF-8 without control characters.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 // Shortens the text to the width in pixels. Never cuts within a UTF-8 character.
 std::string fitting(std::string_view text, double width) {
@@ -213,8 +198,8 @@ void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::ui
                  "<g class=\"f\" data-name=\"{}\"{}><title>{}</title><rect x=\"{:.6f}\" y=\"{:.0f}\" "
                  "width=\"{:.6f}\" height=\"{:.0f}\" "
                  "fill=\"rgb({},{},{})\" rx=\"1\"/><text x=\"{:.3f}\" y=\"{:.0f}\">{}</text></g>\n",
-                 escaped(name), of, escaped(tooltip), x, y, width, kRow - 1, colour.red, colour.green, colour.blue,
-                 x + 3, y + 12, escaped(fitting(name, width)));
+                 xml_text(name), of, xml_text(tooltip), x, y, width, kRow - 1, colour.red, colour.green, colour.blue,
+                 x + 3, y + 12, xml_text(fitting(name, width)));
 }
 
 std::string Drawing::heading(const StackProfile& profile, const StackProfile* base) const {
@@ -233,7 +218,7 @@ std::string Drawing::heading(const StackProfile& profile, const StackProfile* ba
   return fmt::format(
       "<text class=\"t\" x=\"{0}\" y=\"20\">{1}</text>\n<text x=\"{0}\" y=\"37\">{2}</text>\n<text x=\"{0}\" "
       "y=\"51\">{3}</text>\n",
-      kMargin, escaped(title), escaped(about), escaped(remarks));
+      kMargin, xml_text(title), xml_text(about), xml_text(remarks));
 }
 
 Flamegraph Drawing::draw(const StackProfile& profile, const StackProfile* base) {

@@ -81,6 +81,22 @@ Json to_json(const LeakRow& row, const LeakTable& table, const std::vector<Group
   return json;
 }
 
+Json to_json(const GrowthGate& gate) {
+  Json json = Json::object();
+  json["max_growth_bytes"] = gate.limit;
+  json["verdict"] = id_of(gate.verdict());
+  json["gap"] = id_of(gate.gap);
+  json["bytes_not_followed"] = gate.bytes_not_followed;
+  json["checks"] = Json::array();
+  for (const GateCheck& check : gate.checks)
+    json["checks"].push_back({{"allocator", name_of(check.allocator)},
+                              {"verdict", id_of(check.verdict)},
+                              {"certain_bytes", check.bytes},
+                              {"missing_bytes", check.missing_bytes},
+                              {"untraced_bytes", check.untraced_bytes}});
+  return json;
+}
+
 Json causes_to_json(const LeaksResult& result) {
   Json list = Json::array();
   for (const LeakCause& cause : result.causes) {
@@ -124,6 +140,7 @@ std::string json_leaks(const LeaksResult& result, const LeaksOptions& options) {
   json["confidence_needed"] = result.confidence_needed;
   json["judged"] = result.judged;
   json["not_followed"] = {{"groups", result.groups_not_followed}, {"live_bytes", result.bytes_not_followed}};
+  json["gate"] = options.gate == nullptr ? Json(nullptr) : to_json(*options.gate);
   json["found"] = result.found();
   const LeaksUnclear unclear = result.unclear();
   json["unclear"] = unclear == LeaksUnclear::none ? Json(nullptr) : Json(id_of(unclear));

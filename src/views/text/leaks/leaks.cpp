@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "views/text/findings.hpp"
+#include "views/text/leaks/gate.hpp"
 #include "views/text/leaks/rows.hpp"
 #include "views/text/leaks/table.hpp"
 #include "views/text/leaks/verdict.hpp"
@@ -144,6 +145,7 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
                 ? hanging("", kNothingSelected, style)
                 : hanging("", "Nothing to report: this trace has no events.", style) +
                       hanging("Next: ", "`kmemtrace record --stacks --duration 5m` records events.", style));
+  if (options.gate != nullptr) out += "\n" + gate_lines(*options.gate, result, style);
   out += "\n" + leaks_verdict(result, style);
   if (result.groups_not_followed > 0)
     out += hanging("",

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "views/text/leaks/gate.hpp"
 #include "views/text/leaks/leaks.hpp"
 
 namespace kmt {
@@ -172,6 +173,39 @@ TEST_F(LeaksText, SlowGrowthOfReclaimableMemoryIsNotCounted) {
   add(slab, "inode+0x1", LeakVerdict::explained, 5000);
   add(slab, "dentry+0x1", LeakVerdict::explained, 10);
   expect("No leak found: all growth is of an expected kind: inode+0x1 (slab) by +4.9 KiB/s.");
+}
+
+TEST_F(LeaksText, AGateComparesCertainBytesOfEachAllocator) {
+  LeakTable& slab = table(Allocator::slab);
+  add(slab, "small <&>", LeakVerdict::too_short, 0, 1);  // 1 MiB
+  add(slab, "large", LeakVerdict::too_short, 0, 3);
+  add(slab, "cached", LeakVerdict::explained, 0, 50);
+  slab.rows.back().doubtful = {50, 50 << 20};
+  add(table(Allocator::pages), "doubtful", LeakVerdict::too_short, 0, 4);
+  LeakRow& lost = result.tables.back().rows.back();
+  lost.doubtful = {2, 2 << 20};
+  const auto history = std::make_shared<GroupHistory>(*lost.group.history);
+  history->doubtful[static_cast<std::size_t>(Doubt::lost_stretch)] = {2, 2 << 20};
+  lost.group.history = history;
+
+  const auto gate_at = [this](std::uint64_t mib) { return gate_of(result, mib << 20); };
+  EXPECT_EQ(gate_at(4).verdict(), GateVerdict::passed) << "4 MiB of objects, and 2 to 4 MiB of pages";
+  EXPECT_EQ(gate_at(3).checks[0].verdict, GateVerdict::failed);
+  EXPECT_EQ(gate_at(3).checks[1].verdict, GateVerdict::unclear);
+  EXPECT_EQ(gate_at(3).verdict(), GateVerdict::failed);
+  EXPECT_EQ(gate_at(1).checks[1].verdict, GateVerdict::failed);
+  EXPECT_EQ(gate_lines(gate_at(3), result, TextStyle()).find("Limit exceeded: slab objects: 4.0 MiB stayed allocated"),
+            0u);
+  EXPECT_NE(gate_lines(gate_at(3), result, TextStyle()).find("large (slab) with 3.0 MiB"), std::string::npos);
+  const std::string xml = junit_gate(gate_at(3), result);
+  EXPECT_NE(xml.find(R"(tests="2" failures="1" errors="1")"), std::string::npos) << xml;
+  EXPECT_NE(xml.find("1.0 MiB in small &lt;&amp;&gt; (slab)"), std::string::npos) << xml;
+  result.trace.lost_events = 1;  // an allocation may be lost
+  EXPECT_EQ(gate_at(100).verdict(), GateVerdict::unclear);
+  result.trace.lost_events = 0;
+  result.bytes_not_followed = 200 << 20;
+  EXPECT_EQ(gate_at(100).verdict(), GateVerdict::unclear);
+  EXPECT_NE(junit_gate(gate_at(100), result).find(R"(tests="3" failures="0" errors="1")"), std::string::npos);
 }
 
 }  // namespace
