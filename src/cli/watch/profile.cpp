@@ -27,7 +27,7 @@
 #include "formats/kmt/profile.hpp"
 #include "results/heap/cache_counts.hpp"
 #include "views/json/heap_profile.hpp"
-#include "views/text/heap_profile.hpp"
+#include "views/text/heap/heap_profile.hpp"
 
 namespace kmt {
 

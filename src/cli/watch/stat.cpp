@@ -18,7 +18,7 @@
 #include "cli/watch/live_run.hpp"
 #include "results/heap/cache_counts.hpp"
 #include "views/json/stat.hpp"
-#include "views/text/stat.hpp"
+#include "views/text/heap/stat.hpp"
 
 namespace kmt {
 

@@ -27,7 +27,7 @@
 #include "cli/watch/live_run.hpp"
 #include "cli/watch/top_screen.hpp"
 #include "views/json/top.hpp"
-#include "views/text/top.hpp"
+#include "views/text/heap/top.hpp"
 
 namespace kmt {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "views/text/top.hpp"
+#include "views/text/heap/top.hpp"
 
 namespace kmt {
 

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "views/json/top.hpp"
-#include "views/text/heap_profile.hpp"
-#include "views/text/top.hpp"
+#include "views/text/heap/heap_profile.hpp"
+#include "views/text/heap/top.hpp"
 
 namespace kmt {
 namespace {

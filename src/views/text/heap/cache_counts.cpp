@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text/cache_counts.hpp"
+#include "views/text/heap/cache_counts.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 #include "views/text/lines.hpp"
@@ -39,6 +40,11 @@ std::string cache_counts_text(const CacheCounts& caches, const TextStyle& style)
   const std::string title = fmt::format("Slab caches by net bytes, {} of {}", shown, caches.rows.size());
   std::string out = heading(title, style) + to_text(cache_table(std::span(caches.rows).first(shown), style), style);
   if (caches.uncounted_objects > 0) out += hanging("  ", uncounted_text(caches.uncounted_objects, style), style);
+  if (!caches.uncounted_functions.empty())
+    out += hanging("  ",
+                   fmt::format("Not counted: objects of {}(), because the kernel allows no BPF program there.",
+                               fmt::join(caches.uncounted_functions, "(), ")),
+                   style);
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text/top.hpp"
+#include "views/text/heap/top.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "views/text/cache_counts.hpp"
+#include "views/text/heap/cache_counts.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 

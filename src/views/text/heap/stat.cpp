@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "views/text/stat.hpp"
+#include "views/text/heap/stat.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
-#include "views/text/cache_counts.hpp"
+#include "views/text/heap/cache_counts.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
