@@ -16,14 +16,6 @@ double weight_of(const TopRow& row) {
 
 }  // namespace
 
-ExportedSeries::Key ExportedSeries::key_of(const TopRow& row) {
-  return {row.name, row.objects ? row.objects->object_bytes : 0};
-}
-
-ExportedRow ExportedSeries::row_of(const Key& key, const Series& series) {
-  return {key.first, series.events, series.bytes, series.live_bytes, key.second, series.frees, series.freed_bytes};
-}
-
 void ExportedSeries::remove_idle() {
   std::erase_if(series_, [this](const auto& entry) {
     return entry.second.live_bytes <= 0 && interval_ - entry.second.seen > kIdleIntervals;
@@ -32,7 +24,7 @@ void ExportedSeries::remove_idle() {
 
 void ExportedSeries::add(const std::vector<TopRow>& rows) {
   ++interval_;
-  for (auto& [key, series] : series_) series.live_bytes = 0;
+  for (auto& [name, series] : series_) series.live_bytes = 0;
   other_.live_bytes = 0;
   std::vector<const TopRow*> by_weight;
   by_weight.reserve(rows.size());
@@ -41,25 +33,23 @@ void ExportedSeries::add(const std::vector<TopRow>& rows) {
     return weight_of(*a) != weight_of(*b) ? weight_of(*a) > weight_of(*b) : a->name < b->name;
   });
   for (const TopRow* const row : by_weight) {
-    auto found = series_.find(key_of(*row));
+    auto found = series_.find(row->name);
     if (found == series_.end() && series_.size() < most_ && weight_of(*row) > 0)
-      found = series_.try_emplace(key_of(*row)).first;
+      found = series_.try_emplace(row->name).first;
     Series& series = found == series_.end() ? other_ : found->second;
     series.events += row->events_now;
     series.bytes += row->bytes_now;
     series.live_bytes += row->live_bytes ? row->live_bytes->value : 0;
-    const CacheCount objects = row->objects_now.value_or(CacheCount{});
-    series.frees += objects.frees;
-    series.freed_bytes += objects.frees * objects.object_bytes;
-    if (row->events_now + objects.frees > 0) series.seen = interval_;
+    if (row->events_now > 0) series.seen = interval_;
   }
   remove_idle();
 }
 
 std::vector<ExportedRow> ExportedSeries::rows() const {
   std::vector<ExportedRow> rows;
-  for (const auto& [key, series] : series_) rows.push_back(row_of(key, series));
-  rows.push_back(row_of({kOther, 0}, other_));
+  for (const auto& [name, series] : series_) rows.push_back({name, series.events, series.bytes, series.live_bytes});
+  std::ranges::sort(rows, {}, &ExportedRow::name);
+  rows.push_back({kOther, other_.events, other_.bytes, other_.live_bytes});
   return rows;
 }
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "results/heap/exported_series.hpp"
@@ -30,21 +29,14 @@ class ExportedSeries {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     double live_bytes = 0;
-    std::uint64_t frees = 0;
-    std::uint64_t freed_bytes = 0;
     std::uint64_t seen = 0;  // number of the last interval in which the name allocated or had live bytes
   };
-  // Caches may share a name, so the size of their objects is a part of the key. It is 0 for other rows.
-  using Key = std::pair<std::string, std::uint32_t>;
-
-  static Key key_of(const TopRow& row);
-  static ExportedRow row_of(const Key& key, const Series& series);
 
   void remove_idle();
 
   std::size_t most_;
   std::uint64_t interval_ = 0;
-  std::map<Key, Series> series_;
+  std::unordered_map<std::string, Series> series_;
   Series other_;
 };
 

@@ -34,10 +34,8 @@ class HeapWatch {
   bool turn(bool is_last = false);
   // Returns the result as it was at the end of the last interval.
   TopResult result(TopView view) const;
-  // Returns the rows of the view net. Unlike result(), does not read slabinfo.
-  std::vector<TopRow> cache_rows() const { return rows_of_caches(caches_, caches_now_); }
-  CacheCounting cache_counting() const { return caches_.counting; }
-  std::uint64_t uncounted_objects() const { return caches_.uncounted_objects; }
+  // Returns the counts by slab cache since the start. They are only up to date if the view net is watched.
+  const CacheCounts& caches() const { return caches_; }
 
  private:
   using Clock = std::chrono::steady_clock;

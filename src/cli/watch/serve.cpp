@@ -123,7 +123,6 @@ void serve(const ServeArguments& options) {
                   WatchedPages::all);
   ExportedSeries call_sites(options.most_names);
   ExportedSeries caches(options.most_names);
-  ExportedSeries cache_objects(options.most_names);
   ExportedSeries page_orders(options.most_names);
   ExportedSeries modules(options.most_names);
   const auto start = static_cast<double>(std::time(nullptr));
@@ -131,15 +130,14 @@ void serve(const ServeArguments& options) {
     const TopResult result = watch.result(TopView::call_sites);
     call_sites.add(result.rows);
     caches.add(watch.result(TopView::caches).rows);
-    cache_objects.add(watch.cache_rows());
     page_orders.add(watch.result(TopView::orders).rows);
     modules.add(watch.result(TopView::modules).rows);
     ExportedMetrics now;
     now.kernel = LiveKernel::release();
     now.call_sites = call_sites.rows();
     now.caches = caches.rows();
-    if (watch.cache_counting() == CacheCounting::counted) now.cache_objects = cache_objects.rows();
-    now.uncounted_objects = watch.uncounted_objects();
+    if (watch.caches().counting == CacheCounting::counted) now.cache_objects = watch.caches().rows;
+    now.uncounted_objects = watch.caches().uncounted_objects;
     now.page_orders = page_orders.rows();
     now.modules = modules.rows();
     now.losses = result.losses;

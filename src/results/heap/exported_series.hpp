@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/heap/profile.hpp"
+#include "trace/state/cache_counts.hpp"
 
 namespace kmt {
 
@@ -16,10 +17,6 @@ struct ExportedRow {
   std::uint64_t events = 0;  // number of allocations since the row was created
   std::uint64_t bytes = 0;   // bytes allocated since the row was created
   double live_bytes = 0;     // estimated live bytes of allocations since the start of the observation
-  // Only in rows of slab caches whose frees are counted:
-  std::uint32_t object_bytes = 0;  // size of an object with its padding; 0 for "other"
-  std::uint64_t frees = 0;         // number of frees since the row was created
-  std::uint64_t freed_bytes = 0;
 };
 
 struct ExportedMetrics {
@@ -27,9 +24,10 @@ struct ExportedMetrics {
   std::vector<ExportedRow> call_sites;  // call sites of slab objects
   std::vector<ExportedRow> caches;      // slab caches
   std::vector<ExportedRow> page_orders;
-  std::vector<ExportedRow> modules;                       // modules of the call sites of slab objects
-  std::optional<std::vector<ExportedRow>> cache_objects;  // empty before Linux 6.13, which does not report frees
-  std::uint64_t uncounted_objects = 0;                    // like CacheCounts::uncounted_objects
+  std::vector<ExportedRow> modules;  // modules of the call sites of slab objects
+  // Counts since the start, of all caches. Empty before Linux 6.13, which does not report the cache of a freed object.
+  std::optional<std::vector<CacheCount>> cache_objects;
+  std::uint64_t uncounted_objects = 0;  // like CacheCounts::uncounted_objects
   HeapLosses losses;
   std::uint64_t replaced = 0;     // like TopResult::replaced
   std::uint64_t memory = 0;       // bytes of kernel memory that kmemtrace uses

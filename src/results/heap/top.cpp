@@ -65,7 +65,7 @@ std::vector<TopRow> rows_of_caches(const CacheCounts& since_start, const CacheCo
     TopRow row;
     row.name = cache.name;
     row.objects = cache;
-    row.objects_now = found == now.rows.end() ? std::move(idle) : *found;
+    row.objects_now = found == now.rows.end() ? idle : *found;
     row.events_now = row.objects_now->allocations;
     row.bytes_now = row.events_now * cache.object_bytes;
     row.events = cache.allocations;

@@ -52,23 +52,22 @@ void add_rows(std::vector<MetricFamily>& families, const std::string& prefix, co
   for (MetricFamily* const family : {&events, &bytes, &live}) families.push_back(std::move(*family));
 }
 
-void add_cache_objects(std::vector<MetricFamily>& families, const std::vector<ExportedRow>& rows) {
+void add_cache_objects(std::vector<MetricFamily>& families, const std::vector<CacheCount>& caches) {
   const auto counter = [](const char* name, const char* help) {
     return family_of(std::string("kmemtrace_cache_objects_") + name, help, MetricType::Counter);
   };
-  MetricFamily allocated = counter("allocated_total", "Objects of the slab cache that were allocated with an event");
-  MetricFamily freed = counter("freed_total", "Objects of the slab cache that were freed with an event");
+  MetricFamily allocated = counter("allocated_total", "Objects of the slab cache that were allocated");
+  MetricFamily freed = counter("freed_total", "Objects of the slab cache that were freed");
   MetricFamily allocated_bytes =
-      counter("allocated_bytes_total", "Bytes of the objects of the slab cache that were allocated with an event");
-  MetricFamily freed_bytes =
-      counter("freed_bytes_total", "Bytes of the objects of the slab cache that were freed with an event");
-  for (const ExportedRow& row : rows) {
-    std::vector<ClientMetric::Label> labels = {{"cache", printable(row.name)}};
-    if (row.object_bytes > 0) labels.push_back({"object_bytes", std::to_string(row.object_bytes)});
-    add(allocated, labels, static_cast<double>(row.events));
-    add(freed, labels, static_cast<double>(row.frees));
-    add(allocated_bytes, labels, static_cast<double>(row.bytes));
-    add(freed_bytes, labels, static_cast<double>(row.freed_bytes));
+      counter("allocated_bytes_total", "Bytes of the objects of the slab cache that were allocated");
+  MetricFamily freed_bytes = counter("freed_bytes_total", "Bytes of the objects of the slab cache that were freed");
+  for (const CacheCount& cache : caches) {
+    const std::vector<ClientMetric::Label> labels = {{"cache", printable(cache.name)},
+                                                     {"object_bytes", std::to_string(cache.object_bytes)}};
+    add(allocated, labels, static_cast<double>(cache.allocations));
+    add(freed, labels, static_cast<double>(cache.frees));
+    add(allocated_bytes, labels, static_cast<double>(cache.allocations * cache.object_bytes));
+    add(freed_bytes, labels, static_cast<double>(cache.frees * cache.object_bytes));
   }
   for (MetricFamily* const family : {&allocated, &freed, &allocated_bytes, &freed_bytes})
     families.push_back(std::move(*family));
