@@ -41,6 +41,9 @@ record probes.dat 40
 record stacks.kmt 40 --stacks
 record none.kmt 40 --no-probes
 
+# `stat` counts the objects of these paths by slab cache.
+kmemtrace stat -a --json -- sh /tmp/forks 100 >stat.json 2>stat.said || failed=1
+
 # Waits until a recording has created its probes.
 wait_for_probes() {
   for _ in $(seq 150); do

@@ -81,7 +81,7 @@ class Probes(unittest.TestCase):
         if KERNEL == '6.12':  # Linux 7.2 allocates the pages of a stack one by one
             self.assertGreater(events.get('alloc_pages_bulk', 0), 0)
         export = run('export', '--to', 'csv', '-o', '-', os.path.join(self.out, 'stacks.kmt')).stdout
-        freed, again = set(), []
+        freed, again, vfrees = set(), [], 0
         for event in csv.DictReader(io.StringIO(export)):
             if event['event'] not in ('mm_page_alloc', 'mm_page_free', 'alloc_pages_bulk') or not event['address']:
                 continue
@@ -90,10 +90,24 @@ class Probes(unittest.TestCase):
             if event['event'] != 'mm_page_free':
                 freed -= frames
                 continue
+            vfrees += 'vfree' in event['stack']
             if frames & freed and 'vfree' in event['stack']:
                 again.append(event)
             freed |= frames
         self.assertEqual([], again)
+        self.assertGreater(vfrees, 0)
+
+    @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'the kernel does not report the cache of a freed object')
+    def test_stat_counts_the_objects_of_each_cache(self):
+        counted = json.loads(self.text('stat.json'))
+        self.assertEqual([], counted['uncounted_functions'])
+        busy = [cache for cache in counted['caches'] if cache['allocations'] > 1000 and cache['slabinfo_objects'] is not None]
+        self.assertIn('maple_node', [cache['name'] for cache in busy])
+        for cache in busy:
+            with self.subTest(cache['name']):
+                # active_objs contains free objects in at most 13 sheaves of at most 60 objects, and in the CPU's slab.
+                self.assertLess(abs(cache['net_objects'] - cache['slabinfo_objects']), 13 * 60 + 64)
+                self.assertLess(abs(cache['net_objects']), cache['allocations'] / 2)
 
     def test_frees_name_their_call_site(self):
         groups = json.dumps(report(os.path.join(self.out, 'stacks.kmt'), '--by', 'free-site')['groups'])

@@ -66,6 +66,7 @@ Texts facts_of(const DrawnProfile& profile) {
   if (profile.caches.counting != CacheCounting::not_requested) {
     facts.emplace_back("slab_caches", kCountings[static_cast<std::size_t>(profile.caches.counting)]);
     facts.emplace_back("uncounted_objects", fmt::format("{}", profile.caches.uncounted_objects));
+    facts.emplace_back("uncounted_functions", fmt::format("{}", fmt::join(profile.caches.uncounted_functions, " ")));
   }
   for (const CacheCount& cache : profile.caches.rows)
     facts.emplace_back(fmt::format("{}{}:{}", kCachePrefix, cache.object_bytes, cache.name),
@@ -111,6 +112,10 @@ void take_fact(std::string_view name, std::string_view value, DrawnProfile& prof
   if (name == "slab_caches" && counting != kCountings.end())
     profile.caches.counting = static_cast<CacheCounting>(counting - kCountings.begin());
   if (name == "uncounted_objects") profile.caches.uncounted_objects = number(value);
+  if (name == "uncounted_functions")
+    for (const std::string_view function : split(value, ' '))
+      if (!function.empty() && profile.caches.uncounted_functions.size() < kMostMissing)
+        profile.caches.uncounted_functions.emplace_back(function);
   if (name.starts_with(kCachePrefix)) profile.caches.rows.push_back(cache_of(name.substr(kCachePrefix.size()), value));
   if (name.starts_with(kCgroupPrefix)) profile.cgroups[number(name.substr(kCgroupPrefix.size()))] = value;
 }

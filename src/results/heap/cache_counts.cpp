@@ -24,6 +24,7 @@ CacheCounts difference(const CacheCounts& from, const CacheCounts& to) {
   CacheCounts result;
   result.counting = to.counting;
   result.uncounted_objects = to.uncounted_objects - from.uncounted_objects;
+  result.uncounted_functions = to.uncounted_functions;
   for (CacheCount cache : to.rows) {
     const auto before =
         std::ranges::find_if(from.rows, [&](const CacheCount& one) { return is_same_cache(one, cache); });

@@ -39,6 +39,8 @@ struct CacheCounts {
   CacheCounting counting = CacheCounting::not_requested;
   std::vector<CacheCount> rows;
   std::uint64_t uncounted_objects = 0;  // objects that `rows` lacks, because a table in the kernel was full
+  // Kernel functions without a tracepoint whose objects `rows` lacks, because the kernel allows no program there.
+  std::vector<std::string> uncounted_functions;
 };
 
 }  // namespace kmt

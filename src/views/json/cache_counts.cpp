@@ -21,6 +21,7 @@ void add_caches(Json& json, const CacheCounts& caches) {
   json["caches"] = caches.counting == CacheCounting::counted ? Json::array() : Json(nullptr);
   for (const CacheCount& cache : caches.rows) json["caches"].push_back(to_json(cache));
   json["uncounted_objects"] = caches.uncounted_objects;
+  json["uncounted_functions"] = caches.uncounted_functions;
 }
 
 }  // namespace kmt

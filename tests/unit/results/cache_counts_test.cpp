@@ -7,7 +7,7 @@
 #include "support/documented_keys.hpp"
 #include "trace/state/slabinfo.hpp"
 #include "views/json/cache_counts.hpp"
-#include "views/text/cache_counts.hpp"
+#include "views/text/heap/cache_counts.hpp"
 
 namespace kmt {
 namespace {
@@ -73,7 +73,7 @@ TEST(CacheCounts, KeysAreDocumented) {
   const test::DocumentedKeys keys("stat-json.md");
   Json json = Json::object();
   add_caches(json, counted({{"filp", 192, 9, 1, 7}}));
-  EXPECT_EQ(keys(json), "caches uncounted_objects ");
+  EXPECT_EQ(keys(json), "caches uncounted_objects uncounted_functions ");
   EXPECT_EQ(keys(json["caches"][0]), "name object_bytes allocations frees net_objects net_bytes slabinfo_objects ");
   CacheCounts old_kernel;
   old_kernel.counting = CacheCounting::unsupported;

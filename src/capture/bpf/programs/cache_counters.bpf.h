@@ -25,16 +25,9 @@ struct {
 
 __u64 uncounted_objects = 0;  // objects for whose cache a table had no room
 
-// Counts the object of an event. Does nothing for other events.
-static __always_inline void count_object(const u64* context, const volatile struct kmt_arguments* places, u32 cpu,
-                                         enum kmt_slab_event event) {
-  if (!counts_caches || event == KMT_NO_SLAB_EVENT) return;
-  const struct kmem_cache* cache;
-  if (places->cache >= 0)  // saves the look-up; kernels with bpf_get_kmem_cache() allow the cast
-    cache = bpf_rdonly_cast((const void*)argument(context, places->cache), bpf_core_type_id_kernel(struct kmem_cache));
-  else
-    cache = bpf_get_kmem_cache(argument(context, places->pointer));
-  if (!cache) return;
+// Adds objects of a cache to the table of an event. The verifier must know that `cache` points to a cache.
+static __always_inline void count_objects(const struct kmem_cache* cache, u32 cpu, enum kmt_slab_event event,
+                                          u64 objects) {
   // The verifier allows no calculation with the pointer, so the address of the name stands for the cache. Caches whose
   // names are one literal have one address.
   const u64 name = (u64)cache->name;
@@ -52,8 +45,20 @@ static __always_inline void count_object(const u64* context, const volatile stru
     } else if (counter->name_address != name || counter->object_bytes != object_bytes) {
       continue;
     }
-    counter->objects += 1;
+    counter->objects += objects;
     return;
   }
-  __sync_fetch_and_add(&uncounted_objects, 1);
+  __sync_fetch_and_add(&uncounted_objects, objects);
+}
+
+// Counts the object of an event. Does nothing for other events.
+static __always_inline void count_object(const u64* context, const volatile struct kmt_arguments* places, u32 cpu,
+                                         enum kmt_slab_event event) {
+  if (!counts_caches || event == KMT_NO_SLAB_EVENT) return;
+  const struct kmem_cache* cache;
+  if (places->cache >= 0)  // saves the look-up; kernels with bpf_get_kmem_cache() allow the cast
+    cache = bpf_rdonly_cast((const void*)argument(context, places->cache), bpf_core_type_id_kernel(struct kmem_cache));
+  else
+    cache = bpf_get_kmem_cache(argument(context, places->pointer));
+  if (cache) count_objects(cache, cpu, event, 1);
 }

@@ -8,6 +8,12 @@ enum kmt_slab_event {
   KMT_SLAB_kmem_cache_alloc,
   KMT_SLAB_kfree,
   KMT_SLAB_kmem_cache_free,
+  /* paths without a tracepoint (slab_paths.bpf.h) */
+  KMT_SLAB_alloc_bulk,
+  KMT_SLAB_alloc_nolock,
+  KMT_SLAB_free_bulk,
+  KMT_SLAB_free_rcu_sheaf,
+  KMT_SLAB_free_nolock,
   KMT_SLAB_EVENTS,
   KMT_NO_SLAB_EVENT = KMT_SLAB_EVENTS
 };

@@ -6,6 +6,10 @@
 #include "capture/bpf/programs/selection.bpf.h"
 #include "capture/bpf/programs/tracepoint.bpf.h"
 
+static __always_inline void freed_untraced(__attribute__((unused)) u64 object) {}
+
+#include "capture/bpf/programs/slab_paths.bpf.h"
+
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct kmt_arguments arguments[KMT_EVENT_COUNT] = {};

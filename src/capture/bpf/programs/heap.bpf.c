@@ -296,6 +296,10 @@ static __always_inline bool emit_sample(void* context, const struct allocation* 
   return sample->followed;
 }
 
+static __always_inline void freed_untraced(u64 object) { stop_following(object, KMT_FREED); }
+
+#include "capture/bpf/programs/slab_paths.bpf.h"
+
 static __always_inline enum kmt_slab_event slab_event_of(enum kmt_heap_event event) {
   switch (event) {
     case KMT_HEAP_kmalloc: return KMT_SLAB_kmalloc;

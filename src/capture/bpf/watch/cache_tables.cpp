@@ -6,22 +6,48 @@
 #include <utility>
 
 #include "capture/bpf/programs/cache_counters.h"
+#include "capture/features/call_tracing.hpp"
+#include "capture/tracefs/mount.hpp"
 
 namespace kmt {
 
 namespace {
 
-bool is_free_event(std::size_t event) { return event == KMT_SLAB_kfree || event == KMT_SLAB_kmem_cache_free; }
+bool is_free_event(std::size_t event) {
+  return event == KMT_SLAB_kfree || event == KMT_SLAB_kmem_cache_free || event >= KMT_SLAB_free_bulk;
+}
+
+// True if BPF programs can be attached to kernel functions. Otherwise, the kernel refuses to load such programs.
+bool traces_functions() {
+  try {
+    return why_no_functions(find_tracefs().path).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 }  // namespace
 
-bool CacheTables::prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types) {
+bool CacheTables::prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types,
+                          std::vector<PathProgram> paths) {
   map_ = map;
   if (requested)
     counting_ = types.has_function("bpf_get_kmem_cache") ? CacheCounting::counted : CacheCounting::unsupported;
   const bool counts = counting_ == CacheCounting::counted;
   entries_ = counts ? cpus * KMT_SLAB_EVENTS * KMT_CACHES : 0;
   bpf_map__set_max_entries(map, counts ? static_cast<unsigned>(entries_) : 1);
+  const bool can_trace = counts && traces_functions();
+  for (PathProgram& path : paths) {
+    // Linux 6.18 has this function by another name.
+    if (path.function == kNolockAllocFunction && !types.has_function(path.function))
+      path.function = kOldNolockAllocFunction;
+    const bool exists = counts && types.has_function(path.function);
+    bpf_program__set_autoload(path.program, exists && can_trace);
+    if (exists && !can_trace) uncounted_.push_back(path.function);
+    if (!exists || !can_trace) continue;
+    bpf_program__set_attach_target(path.program, 0, path.function.c_str());
+    paths_.push_back(std::move(path));
+  }
   return counts;
 }
 
@@ -47,6 +73,7 @@ CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
   CacheCounts counts;
   counts.counting = counting_;
   counts.uncounted_objects = uncounted_objects;
+  counts.uncounted_functions = uncounted_;
   counts.rows.reserve(caches.size());
   for (auto& [key, count] : caches) counts.rows.push_back(std::move(count));
   return counts;

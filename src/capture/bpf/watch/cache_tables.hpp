@@ -4,22 +4,53 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <bpf/libbpf.h>
 
+#include "base/error.hpp"
 #include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/tracepoint_arguments.hpp"
+#include "trace/code/untraced_paths.hpp"
 #include "trace/state/cache_counts.hpp"
 
 namespace kmt {
 
+// A program that counts the objects of a kernel function without a tracepoint (slab_paths.bpf.h).
+struct PathProgram {
+  bpf_program* program;
+  std::string function;
+};
+template <typename Object>
+std::vector<PathProgram> path_programs(Object& object) {
+  return {{object->progs.free_bulk, std::string(kBulkFreeFunction)},
+          {object->progs.free_rcu_sheaf, "__kfree_rcu_sheaf"},
+          {object->progs.free_nolock, std::string(kNolockFreeFunction)},
+          {object->progs.alloc_bulk, std::string(kBulkAllocFunction)},
+          {object->progs.alloc_nolock, std::string(kNolockAllocFunction)}};
+}
+
 class CacheTables {
  public:
   // Sizes the map, which is not created yet. If no counts are requested or the kernel lacks the needed function, the
-  // map is as small as possible. Returns true if the programs should count.
-  bool prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types);
+  // map is as small as possible. Returns true if the programs should count. Selects the programs of paths that this
+  // kernel has.
+  bool prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types,
+               std::vector<PathProgram> paths);
   // Maps the created map into this process. Throws Error.
   void open();
+  // Attaches the programs of paths. If the kernel refuses a program, the path is not counted.
+  template <typename Object>
+  void attach_paths(Object& object) {
+    for (const PathProgram& path : paths_) {
+      try {
+        object.attach(path.program);
+      } catch (const Error&) {
+        uncounted_.push_back(path.function);
+      }
+    }
+  }
   // Returns the counts since the start, sorted by name. `uncounted_objects` is the variable of the programs.
   CacheCounts read(std::uint64_t uncounted_objects) const;
 
@@ -28,6 +59,8 @@ class CacheTables {
   std::size_t entries_ = 0;
   CacheCounting counting_ = CacheCounting::not_requested;
   MappedArray memory_;
+  std::vector<PathProgram> paths_;
+  std::vector<std::string> uncounted_;  // functions whose objects are not counted
 };
 
 }  // namespace kmt

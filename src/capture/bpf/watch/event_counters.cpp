@@ -86,7 +86,7 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
     }
   }
   object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
-  object->rodata->counts_caches = caches.prepare(object->maps.caches, cpus, true, types);
+  object->rodata->counts_caches = caches.prepare(object->maps.caches, cpus, true, types, path_programs(object));
   if (missing.size() == programs.size())
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");
@@ -116,6 +116,7 @@ EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_u
   }
   for (const bpf_program* const program : state.programs)
     if (program) state.object.attach(program);
+  state.caches.attach_paths(state.object);
 }
 
 EventCounters::~EventCounters() = default;

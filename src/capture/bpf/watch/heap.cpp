@@ -105,7 +105,8 @@ void HeapWatcher::State::leave_out() {
     program.program = nullptr;
   }
   fill_context_constants(*object->rodata, context_constants(types));
-  object->rodata->counts_caches = caches.prepare(object->maps.caches, cpus, request.caches, types);
+  object->rodata->counts_caches =
+      caches.prepare(object->maps.caches, cpus, request.caches, types, path_programs(object));
   if (!any)
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");
@@ -164,6 +165,7 @@ void HeapWatcher::State::attach() {
     object.attach(object->progs.follow_fork);
     object.attach(object->progs.forget_process);
   }
+  caches.attach_paths(object);
   // Attaches the programs for frees first, because an allocation whose free was missed would look live.
   for (std::size_t event = programs.size(); event-- > 0;)
     if (programs[event].program) object.attach(programs[event].program);

@@ -12,15 +12,15 @@ namespace kmt {
 
 class KernelCaches {
  public:
-  // If /proc/slabinfo has no caches, loads a BPF program that lists them (Linux 6.13). Call it while the process may load
-  // programs.
+  // If /proc/slabinfo has no caches, loads a BPF program that lists them (Linux 6.13). Call it while the process may
+  // load programs.
   KernelCaches();
   ~KernelCaches();
   KernelCaches(KernelCaches&&) noexcept;
   KernelCaches& operator=(KernelCaches&&) noexcept;
 
-  // Returns the caches in the text of /proc/slabinfo. If the text has none, asks the BPF program, which leaves out caches
-  // whose objects it cannot count. Empty if there is no program.
+  // Returns the caches in the text of /proc/slabinfo. If the text has none, asks the BPF program, which leaves out
+  // caches whose objects it cannot count. Empty if there is no program.
   std::vector<SlabInfo> read(std::string_view slabinfo) const;
   // Does the same with the current text.
   std::vector<SlabInfo> read() const;
