@@ -32,10 +32,10 @@ static __always_inline void count_objects(const struct kmem_cache* cache, u32 cp
   // names are one literal have one address.
   const u64 name = (u64)cache->name;
   const u32 object_bytes = cache->size;
-  const u32 first = (cpu * KMT_SLAB_EVENTS + event) * KMT_CACHES;
+  const u32 first = (cpu * KMT_SLAB_EVENTS + event) * KMT_COUNTED_CACHES;
   const u64 hash = (name >> 3) * 0x9e3779b97f4a7c15ull >> 40;
-  for (u32 i = 0; i < KMT_CACHE_PROBES; ++i) {
-    const u32 place = first + ((hash + i) & (KMT_CACHES - 1));
+  for (u32 i = 0; i < KMT_COUNTED_CACHE_PROBES; ++i) {
+    const u32 place = first + ((hash + i) & (KMT_COUNTED_CACHES - 1));
     struct kmt_cache_counter* counter = bpf_map_lookup_elem(&caches, &place);
     if (!counter) return;
     if (counter->objects == 0) {

@@ -18,9 +18,12 @@ enum kmt_slab_event {
   KMT_NO_SLAB_EVENT = KMT_SLAB_EVENTS
 };
 
-#define KMT_CACHES 512      /* size of a table, a power of two; kernels have 100 to 400 caches */
-#define KMT_CACHE_PROBES 64 /* places where an entry is looked for */
-#define KMT_CACHE_NAME_BYTES 32
+/* An enumeration and not macros, so that a name that another header uses too is an error in every source file. */
+enum {
+  KMT_COUNTED_CACHES = 512,      /* size of a table, a power of two; kernels have 100 to 400 caches */
+  KMT_COUNTED_CACHE_PROBES = 64, /* places where an entry is looked for */
+  KMT_CACHE_NAME_BYTES = 32
+};
 
 /* An entry of a table; unused if `objects` is 0. */
 struct kmt_cache_counter {

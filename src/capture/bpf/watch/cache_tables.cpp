@@ -34,7 +34,7 @@ bool CacheTables::prepare(bpf_map* map, std::size_t cpus, bool requested, const 
   if (requested)
     counting_ = types.has_function("bpf_get_kmem_cache") ? CacheCounting::counted : CacheCounting::unsupported;
   const bool counts = counting_ == CacheCounting::counted;
-  entries_ = counts ? cpus * KMT_SLAB_EVENTS * KMT_CACHES : 0;
+  entries_ = counts ? cpus * KMT_SLAB_EVENTS * KMT_COUNTED_CACHES : 0;
   bpf_map__set_max_entries(map, counts ? static_cast<unsigned>(entries_) : 1);
   const bool can_trace = counts && traces_functions();
   for (PathProgram& path : paths) {
@@ -68,7 +68,7 @@ CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
     CacheCount& count = caches[{counter.name, object_bytes}];
     count.name = counter.name;
     count.object_bytes = object_bytes;
-    (is_free_event(i / KMT_CACHES % KMT_SLAB_EVENTS) ? count.frees : count.allocations) += objects;
+    (is_free_event(i / KMT_COUNTED_CACHES % KMT_SLAB_EVENTS) ? count.frees : count.allocations) += objects;
   }
   CacheCounts counts;
   counts.counting = counting_;
