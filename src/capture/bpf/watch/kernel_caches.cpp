@@ -69,7 +69,13 @@ struct KernelCaches::Program {
 KernelCaches::KernelCaches() {
   if (!parse_slabinfo(slabinfo_text()).caches.empty()) return;
   const auto nodes = possible_nodes();
-  if (nodes && KernelTypes().has_function("bpf_iter_kmem_cache")) program_ = std::make_unique<Program>(*nodes);
+  if (!nodes || !KernelTypes().has_function("bpf_iter_kmem_cache")) return;
+  try {
+    program_ = std::make_unique<Program>(*nodes);
+  } catch (const Error&) {
+    // The kernel refuses the program. Tables then lack the column that this program fills, as without slabinfo before
+    // Linux 6.13.
+  }
 }
 
 KernelCaches::~KernelCaches() = default;
