@@ -6,7 +6,6 @@ import array
 import collections
 import contextlib
 import errno
-import functools
 import json
 import mmap
 import os
@@ -18,6 +17,8 @@ import sys
 import tempfile
 import time
 import unittest
+
+from memory_counters import beside_other_processes, refresh
 
 PROGRAM = os.environ.get('KMEMTRACE', '')
 MIB = 1 << 20
@@ -85,25 +86,6 @@ def buddyinfo():
     return [sum(counts) for counts in zip(*rows)]
 
 
-def refresh():
-    """Adds the per-CPU counters to the global counters that meminfo shows."""
-    with open('/proc/sys/vm/stat_refresh', 'rb') as file:
-        file.read()
-
-
-def beside_other_processes(check):
-    """Calls `check` again if it fails, up to five times in all. Other processes use and free memory meanwhile."""
-    @functools.wraps(check)
-    def repeated(*arguments):
-        for _ in range(4):
-            try:
-                return check(*arguments)
-            except AssertionError:
-                time.sleep(1)
-        return check(*arguments)
-    return repeated
-
-
 class Held:
     """A process in a new cgroup that runs a Python program and then waits."""
 
@@ -143,7 +125,7 @@ class Pages(unittest.TestCase):
         self.assertGreaterEqual(value, min(before, after) - tolerance, what)
         self.assertLessEqual(value, max(before, after) + tolerance, what)
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_agrees_with_a_count_of_kpageflags(self):
         before = counted(words())
         found = kinds(census())
@@ -152,7 +134,7 @@ class Pages(unittest.TestCase):
             self.assert_between(found[kind], before[kind], after[kind], self.TOLERANCE, kind)
         self.assert_between(found['reserved'], before['reserved'], after['reserved'], MIB, 'these pages do not change')
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_agrees_with_meminfo(self):
         refresh()
         before = meminfo()
@@ -170,7 +152,7 @@ class Pages(unittest.TestCase):
         cache = [one['Cached'] + one['Buffers'] - one['Shmem'] for one in (before, after)]
         self.assert_between(found['file'], *cache, self.TOLERANCE, 'file')
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_compares_with_the_counters(self):
         result = census()
         difference = 0
@@ -180,7 +162,7 @@ class Pages(unittest.TestCase):
                 self.assertAlmostEqual(row['bytes'], row['counter_bytes'], delta=self.TOLERANCE, msg=row['kind'])
         self.assertAlmostEqual(0, difference, delta=MIB)  # each page and each counter is in exactly one row
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_orders_of_free_blocks_agree_with_buddyinfo(self):
         before = buddyinfo()
         found = blocks(census(), 'free')
@@ -190,7 +172,7 @@ class Pages(unittest.TestCase):
             if order >= 2:  # most allocations take blocks of lower orders, and change their number all the time
                 self.assert_between(count, before[order], after[order], 20 + before[order] // 20, f'order {order}')
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_fragmentation_agrees_with_extfrag(self):
         folder = '/sys/kernel/debug/extfrag'
         if not os.path.isdir(folder):
@@ -255,7 +237,7 @@ class Pages(unittest.TestCase):
                               ' os.write(w, bytes(1 << 20))')
         self.assertAlmostEqual(32 * MIB, found['other'], delta=2 * MIB)
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_slab_grows_with_dentries(self):
         count = 200_000
         before = kinds(census())['slab']
@@ -266,7 +248,7 @@ class Pages(unittest.TestCase):
         self.assertGreater(during - before, count * 192 * 0.8)
         self.assertLess(during - before, count * 192 * 2)
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_huge_pages_are_blocks_of_their_order(self):
         enabled = '/sys/kernel/mm/transparent_hugepage/enabled'
         if not os.path.exists(enabled) or '[never]' in read_text(enabled):
@@ -285,7 +267,7 @@ class Pages(unittest.TestCase):
             during = huge()
         self.assertGreaterEqual(during - before, 24)
 
-    @beside_other_processes
+    @beside_other_processes(5)
     def test_pools_of_huge_pages(self):
         control = '/proc/sys/vm/nr_hugepages'
         if not os.path.exists(control):

@@ -4,7 +4,6 @@
 directly from the page allocator appears in the correct line, and disappears when freed."""
 import ctypes
 import fcntl
-import functools
 import json
 import mmap
 import os
@@ -17,18 +16,14 @@ import tempfile
 import time
 import unittest
 
+from memory_counters import beside_other_processes, refresh
+
 PROGRAM = os.environ.get('KMEMTRACE', '')
 MIB = 1 << 20
 
 
 def why_not_live():
     return None if os.geteuid() == 0 else 'not root'
-
-
-def refresh():
-    """Adds the per-CPU counters to the global counters that meminfo shows."""
-    with open('/proc/sys/vm/stat_refresh', 'rb') as file:
-        file.read()
 
 
 def snapshot(*arguments):
@@ -70,24 +65,11 @@ def copy_slab_folder(to):
                 copy.write(contents)
 
 
-def beside_other_processes(check):
-    """Calls `check` again if it fails, up to three times in all. Other processes use and free memory meanwhile."""
-    @functools.wraps(check)
-    def repeated(*arguments):
-        for _ in range(2):
-            try:
-                return check(*arguments)
-            except AssertionError:
-                time.sleep(1)
-        return check(*arguments)
-    return repeated
-
-
 @unittest.skipIf(why_not_live() and not os.environ.get('KMEMTRACE_REQUIRE_LIVE'), why_not_live())
 class Snapshot(unittest.TestCase):
     SLACK = 4 * MIB  # bytes that other activity may allocate
 
-    @beside_other_processes
+    @beside_other_processes(3)
     def assert_taken(self, take, size):
         """Checks that the objects returned by `take` occupy `size` bytes of the page allocator until they are
         closed."""
@@ -231,7 +213,7 @@ class Snapshot(unittest.TestCase):
             return rings
         self.assert_taken(take, 8 * (16384 * 64 + 32768 * 16 + 16384 * 4))
 
-    @beside_other_processes
+    @beside_other_processes(3)
     def test_counted_memory_is_not_unaccounted(self):
         """Anonymous memory, tmpfs and page tables have separate lines, so they must not appear as unaccounted."""
         before, before_left = snapshot(), unaccounted()
@@ -248,7 +230,7 @@ class Snapshot(unittest.TestCase):
         self.assertAlmostEqual(32 * MIB, line(after, 'user.shmem') - line(before, 'user.shmem'), delta=self.SLACK)
         self.assertAlmostEqual(before_left, after_left, delta=self.SLACK)
 
-    @beside_other_processes
+    @beside_other_processes(3)
     def test_buffers_of_a_recording_have_a_separate_line(self):
         """The ring buffers must have their own line when compared with a snapshot without a recorder."""
         with tempfile.TemporaryDirectory() as folder:
