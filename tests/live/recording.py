@@ -183,17 +183,18 @@ class LiveTest(unittest.TestCase):
 
     def record(self, *arguments, exit_code=0, **options):
         """Runs a complete recording. Returns its messages on stderr."""
-        process = self.launch(*arguments, **options)
-        _, messages = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, exit_code, messages)
-        self.assert_nothing_left(process.pid)
-        return messages or ''
+        return self.finish(self.launch(*arguments, **options), exit_code)
 
     def finish(self, process, exit_code=0):
-        _, messages = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, exit_code, messages)
-        self.assert_nothing_left(process.pid)
-        return messages or ''
+        return self.finish_all([process], exit_code)[0]
+
+    def finish_all(self, processes, exit_code=0):
+        """Waits for recorders that share the folder. Only the last to end leaves no unfinished file."""
+        ended = [(process, process.communicate(timeout=60)[1]) for process in processes]
+        for process, messages in ended:
+            self.assertEqual(process.returncode, exit_code, messages)
+            self.assert_nothing_left(process.pid)
+        return [messages or '' for _, messages in ended]
 
     def assert_nothing_left(self, pid, seconds=0):
         gone = wait_until(lambda: not instances_of(pid), seconds)

@@ -22,8 +22,8 @@ class SameEvents(LiveTest):
         time.sleep(0.1)  # the exit of the loop causes its last events
         for recorder in recorders:
             recorder.send_signal(signal.SIGINT)
-        for recorder in recorders:
-            self.assertIn('othing was lost', self.finish(recorder))
+        for messages in self.finish_all(recorders):
+            self.assertIn('othing was lost', messages)
         small, large = events_of(File(paths[0])), events_of_trace_dat(paths[1])
         for events in small, large:
             window = collections.Counter(e.name for e in events if counted['first'] <= e.time_ns <= counted['last'])

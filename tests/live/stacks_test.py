@@ -35,8 +35,8 @@ class Stacks(LiveTest):
         counted = end_loop(loop)
         for recorder in recorders:
             recorder.send_signal(signal.SIGINT)
-        for recorder in recorders:
-            self.assertIn('othing was lost', self.finish(recorder))
+        for messages in self.finish_all(recorders):
+            self.assertIn('othing was lost', messages)
         file = File(paths[0])
         symbols = Symbols(file.facts['kallsyms'])
         pairs = self.pairs_of(file)
