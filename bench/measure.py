@@ -65,7 +65,7 @@ def median(runs, key):
 
 
 def machine_seconds():
-    """Returns the processor time of all CPUs since boot. Idle time does not count, nor does time taken by a
+    """Returns the CPU time of all CPUs since boot. Idle time does not count, nor does time taken by a
     hypervisor."""
     with open('/proc/stat', encoding='ascii') as file:
         user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
@@ -73,7 +73,7 @@ def machine_seconds():
 
 
 class Program:
-    """A running program. After its end, `seconds` is its processor time and `wall` is its run time; both include
+    """A running program. After its end, `seconds` is its CPU time and `wall` is its run time; both include
     children. `resident` and `anonymous` are peaks of its memory in bytes, measured at the given interval. `messages`
     is its stderr. If it is still running at the end of the with statement, it is stopped."""
 

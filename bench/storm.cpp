@@ -3,7 +3,7 @@
 //   storm THREADS iterations COUNT | storm THREADS seconds TIME
 // Each thread stays on a separate CPU, starting with CPU 0. It repeatedly makes an eventfd and closes it. This pair of
 // system calls causes more kmem events per second than pipes, sockets, epoll or messages. Prints JSON with the
-// iterations of all threads, the seconds from the start to the end of the last thread, and their processor time in
+// iterations of all threads, the seconds from the start to the end of the last thread, and their CPU time in
 // seconds.
 #include <sched.h>
 #include <sys/eventfd.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that reading a file or folder of 1 MiB needs at most 4 s of processor time and 256 MiB, whatever sizes it
+"""Checks that reading a file or folder of 1 MiB needs at most 4 s of CPU time and 256 MiB, whatever sizes it
 claims."""
 import json
 import os
@@ -36,7 +36,7 @@ class Bounds(unittest.TestCase):
         cls.folder.cleanup()
 
     def cost(self, *arguments):
-        """Runs the program. Returns its exit status, its output, its processor time in seconds and its memory in
+        """Runs the program. Returns its exit status, its output, its CPU time in seconds and its memory in
         MiB."""
         with tempfile.TemporaryFile() as out:
             # The shell in between keeps the memory of this process out of the result: the peak of a child includes that
