@@ -51,8 +51,8 @@ constexpr std::array kGroupKeys = {
     GroupKeyInfo{GroupKey::cpu, "cpu", "CPU", kEach, "the CPU that the allocation ran on"},
     GroupKeyInfo{GroupKey::context, "context", "Context", kEach, "task, softirq, hardirq or nmi"},
     GroupKeyInfo{GroupKey::address, "address", "Address", kEach,
-                 "the start address (pages: number of the first page frame); successive allocations at one address are "
-                 "one group"},
+                 "the start address (pages: number of the first page frame); successive allocations at the same "
+                 "address are one group"},
     GroupKeyInfo{GroupKey::lifetime, "lifetime", "Lifetime", kEach,
                  "the lifetime of the allocations, in ranges of powers of two"},
     GroupKeyInfo{GroupKey::syscall, "syscall", "System call", kEach,

@@ -55,10 +55,10 @@ constexpr const char* kLeaksFooter = R"(Examples:
                                                    growth in total, without tracing
 
 "Process" names the process that allocated most of the live memory of a group, and the number of other processes. If
-many processes of one name allocated it, this name is shown.
+many processes with the same name allocated it, this name is shown.
 "Over time" shows live bytes from the start to the end of the recording. "Ages" shows the distribution of the ages of
 live objects. The youngest are on the left, and those as old as the recording are on the right. The ages of each bar are
-four times those of the bar before. At most 4096 groups are followed: those with the most live bytes.
+four times those of the previous bar. At most 4096 groups are followed: those with the most live bytes.
 
 Growth is judged as follows. The time from the first allocation of a group to the end is divided into 16 intervals. The
 growth is the median of the slopes between all pairs of intervals. A group grows if more pairs rise than in 95 of 100
