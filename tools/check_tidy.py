@@ -22,7 +22,7 @@ from pathlib import Path
 import source_groups
 
 TOP = Path(__file__).resolve().parent.parent
-# Number of files that are checked together; with more, one processor would have to wait for the other at the end.
+# Number of files checked by one run of clang-tidy. With larger numbers, some CPUs would be idle at the end.
 AT_ONCE = 24
 
 

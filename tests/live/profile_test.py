@@ -48,7 +48,7 @@ class Profile(LiveTest):
                 estimate = done['slab'][name]
                 # exec and interrupts allocate different amounts in the two runs of the loop.
                 held[name] += estimate['low'] * 0.99 <= truth <= estimate['high'] * 1.01
-        # An interval that contains the truth in 95 % of runs contains it in fewer than 9 of 12 runs only once in 450
+        # An interval contains the true value in 95 % of runs. So this check of 12 runs fails by chance once in 450
         # times. heap_profile_test.cpp has many runs with fixed seeds.
         for name, count in held.items():
             self.assertGreaterEqual(count, ROUNDS - 3, name)

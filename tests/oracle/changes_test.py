@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests small generated traces of systems that change: successive modules at one address, successive processes with one
-ID, a CPU without events, and notes that are far too long."""
+"""Tests small generated traces of systems that change: successive modules at the same address, successive processes
+with the same ID, a CPU without events, and notes that are far too long."""
 import json
 import os
 import sys

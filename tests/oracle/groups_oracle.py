@@ -55,7 +55,7 @@ class History:
         self.allocations, self.anomalies = [], []
         self._live = collections.defaultdict(dict)  # {allocator: {address or page frame: Allocation}}
         self._freed = collections.defaultdict(dict)  # {allocator: {address: its last free}}
-        self._unmatched = collections.defaultdict(dict)  # {allocator: {address: last event, an unmatched free}}
+        self._unmatched = collections.defaultdict(dict)  # {allocator: {address: last event if it is an unmatched free}}
         self.names = collections.defaultdict(collections.Counter)  # cache names from kmem_cache_free events
         for place, event in enumerate(events):
             if event.name in ALLOCATIONS:

@@ -229,7 +229,7 @@ class _Planter:
             self.strange('allocated_before_trace', None, site, time)
 
     def live_pointers(self):
-        """Adds pairs of allocations at one address. The free of the first is missing; the free of the second is
+        """Adds pairs of allocations at the same address. The free of the first is missing; the free of the second is
         present."""
         first, second, free = self.site(), self.site(), self.site()
         for _ in range(6):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that modules loaded one after the other at one address are distinguished.
+// Tests that modules loaded one after the other at the same address are distinguished.
 #include <gtest/gtest.h>
 
 #include "symbols/kallsyms.hpp"

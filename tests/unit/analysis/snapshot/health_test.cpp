@@ -137,7 +137,7 @@ TEST(Health, EachFaultIsFoundByItsOwnCheck) {
       if (topic == fault.topic) {
         EXPECT_EQ(check.health, fault.expected);
         EXPECT_NEAR(check.value.value_or(-1), fault.value, fault.value * 1e-3);
-      } else if (topic != HealthTopic::unaccounted) {  // unaccounted memory changes with every other amount
+      } else if (topic != HealthTopic::unaccounted) {  // unaccounted memory changes if any other amount does
         EXPECT_EQ(check.health, healthy.at(topic).health);
       }
     }

@@ -29,7 +29,7 @@ class LeaksText : public testing::Test {
 
   LeakTable& table(Allocator allocator) { return result.tables.emplace_back(LeakTable{allocator, false, {}, 0}); }
 
-  // Adds a row whose live memory is held by `processes` processes of one name.
+  // Adds a row whose live memory is held by `processes` processes with the same name.
   static void add(LeakTable& table, const std::string& site, LeakVerdict verdict, double bytes_per_s,
                   std::size_t processes = 1) {
     const auto history = std::make_shared<GroupHistory>();
