@@ -19,7 +19,7 @@ std::string_view whole_lines(std::string_view name, std::string_view text, Kerne
 const char* why_slabinfo_is_incomplete(std::string_view text, const Slabinfo& found);
 
 // Keeps one of several lines of slabinfo that have the same name and the same numbers. The kernel may have several
-// caches of one name, but these seldom have as many objects.
+// caches with the same name, but these seldom have as many objects.
 void drop_repeated_caches(KernelMemory& memory);
 
 // Compares files with the totals in meminfo, which are equal on nearly all machines. Finds files that lack zones,

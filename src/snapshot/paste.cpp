@@ -82,8 +82,8 @@ std::string_view indentation_of(std::string_view text) {
   return trim(begin).empty() ? begin : std::string_view();
 }
 
-// Returns the file to which the line belongs. `file` is the file of the line before. Returns an empty name for lines of
-// no file.
+// Returns the file to which the line belongs. `file` is the file of the previous line. Returns an empty name for lines
+// that belong to no file.
 std::string_view file_of(std::string_view line, std::string_view file) {
   if (is_first_of_meminfo(trim(line))) return "meminfo";
   if (line.starts_with("slabinfo - version") || (line.starts_with('#') && has(line, " name ")) ||

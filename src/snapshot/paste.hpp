@@ -14,7 +14,7 @@ namespace kmt {
 bool has_meminfo(std::string_view text);
 
 // Returns the names of the files, such as "meminfo", and their texts. Recognises each line by its form, so titles and
-// shell prompts between the files are dropped. A line of an unknown form stays in the file of the line before.
+// shell prompts between the files are dropped. A line of an unknown form belongs to the file of the previous line.
 std::vector<std::pair<std::string_view, std::string>> files_in_paste(std::string_view text);
 
 }  // namespace kmt

@@ -45,7 +45,7 @@ class ElfSymbols {
     std::uint64_t size = 0;  // in bytes; if unknown, the distance to the end of the section
     bool is_sized = false;
     const char* name = nullptr;
-    std::uint32_t rank = 0;  // of several symbols at one address, the highest rank is kept
+    std::uint32_t rank = 0;  // if several symbols have the same address, the one with the highest rank is kept
   };
   struct Segment {
     std::uint64_t offset = 0;

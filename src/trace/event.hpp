@@ -68,7 +68,7 @@ struct StackFlags {
 };
 // Bits of Event::page_flags in a bulk_free, cache_alloc or page_alloc event.
 struct BulkFlags {
-  static constexpr std::uint8_t kSameRecord = 0x01;  // the event before this one is from the same record
+  static constexpr std::uint8_t kSameRecord = 0x01;  // the previous event is from the same record
   // The record lists all pages of the caller's array, and the call allocated only those that were not live before.
   static constexpr std::uint8_t kMayBeLive = 0x08;
 };

@@ -298,7 +298,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
   std::optional<std::uint64_t> duration;
   if (end != nullptr) duration = measured_duration(*end);
-  // Text may have the start and end of a call in one line with one time.
+  // A line of text may contain the start and the end of a call, but only one time.
   const bool has_times = end != nullptr && info.clock.in_ns && end->time_ns != call.began_ns;
   if (!duration && has_times) duration = time_between(call.began_ns, end->time_ns);
   if (parent != nullptr) parent->inner_ns += duration.value_or(call.inner_ns);

@@ -77,7 +77,7 @@ class SampleGrowth {
   // Several fine steps form one step of the result, so that samples that end early also fill enough steps.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
   std::uint32_t step_of(std::uint64_t time_ns) const;  // index of the fine time step; kFineSteps: after the last step
-  // The allocations by tasks of one name with one cache and stack. UntracedFrees in analysis/growth/traces groups the
+  // The allocations of a cache and stack by tasks of equal name. UntracedFrees in analysis/growth/traces groups the
   // allocations in a recording in the same way.
   using Place = std::tuple<std::string, std::string, std::vector<std::uint64_t>>;  // task, cache, stack
   static Place place_of(const Group& group) { return {group.task, group.cache, group.stack}; }

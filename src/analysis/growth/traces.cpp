@@ -73,7 +73,7 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   return group;
 }
 
-// Counts the live allocations of tasks of one name at one place, and the allocations whose address was reused although
+// Counts the live allocations of tasks of equal name at a place, and the allocations whose address was reused although
 // no free was traced. Tasks are counted separately because other tasks at this place may never free their objects.
 class UntracedFrees {
  public:

@@ -25,7 +25,7 @@ void add_names(const std::vector<LiveName>& of_group, std::vector<LiveName>& nam
   }
 }
 
-// Returns the processes that allocated most of the memory. If many processes have one name, returns the name instead.
+// Returns the processes that allocated most of the memory. If many have the same name, returns the name instead.
 // `holders` must be in descending order of bytes.
 std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const std::vector<LiveName>& names) {
   std::vector<LeakSource> sources;
@@ -43,7 +43,7 @@ std::vector<LeakSource> sources_of(const std::vector<LeakHolder>& holders, const
   return sources;
 }
 
-// Returns the process that allocated most of the live memory of a row, or many processes of one name.
+// Returns the process that allocated most of the live memory of a row, or many processes with the same name.
 LeakSource main_source(const LeakRow& row) {
   const GroupHistory& history = *row.group.history;
   if (history.holders.empty()) return {};

@@ -39,7 +39,7 @@ TraceFile open(const std::string& path) {
   return {path, mapping->bytes(), mapping};
 }
 
-// Reads several logs as one, so that reports of one kernel can be compared, and copies of one report count once.
+// Reads several logs as one, so that reports of the same kernel can be compared, and copies of a report count once.
 Copies load_logs(const std::vector<std::string>& paths) {
   constexpr std::size_t kMost = std::size_t{1} << 30;
   std::string text;

@@ -159,7 +159,7 @@ bool parse_code(std::string_view column, CallLine& call) {
   return true;
 }
 
-// Parses all columns in `text`. If the caller has parsed parts of the line before, they are in `call`.
+// Parses all columns in `text`. `call` contains the columns that the caller has already parsed.
 bool parse_columns(std::string_view text, CallLine& call, bool& has_cpu) {
   constexpr std::size_t kBlankDuration = 10;  // minimum width of the column of durations
   bool has_columns = false;

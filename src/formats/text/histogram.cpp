@@ -200,7 +200,7 @@ std::vector<Histogram> read_histograms(Bytes bytes) {
   std::vector<Histogram> histograms;
   std::string buffer;
   std::string joined;
-  std::size_t row_size = 0;  // length of the values of the row before, in bytes
+  std::size_t row_size = 0;  // length of the values of the previous row, in bytes
   std::string open_keys;     // the start of a key that has several lines, such as a stack with one address per line
   const auto current = [&histograms]() -> Histogram& {
     if (histograms.empty()) histograms.emplace_back();

@@ -61,7 +61,7 @@ struct LiveHolder {
   LiveCount live;
 };
 
-// Live memory that processes of one name have allocated.
+// Live memory that processes with the same name have allocated.
 struct LiveName {
   std::string name;
   std::size_t processes = 0;

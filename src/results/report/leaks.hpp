@@ -92,7 +92,7 @@ struct LeakHolder {
   std::size_t groups = 0;
 };
 
-// A process, or many processes of one name, that allocated memory in groups with the most certain growth.
+// A process, or many processes of equal name, that allocated memory in groups with the most certain growth.
 struct LeakSource {
   TaskName process;  // if there are many processes, only the name is set
   // Largest number of processes of this name in one group.
@@ -100,7 +100,7 @@ struct LeakSource {
   std::uint64_t bytes = 0;
 };
 
-// Groups whose growth has one cause: most of their memory was allocated by one process, or by processes of one name.
+// Groups whose growth has one cause: most of their memory was allocated by one process, or by processes of equal name.
 struct LeakCause {
   // The process or processes. If they are unknown, the name is empty, and `bytes` is the sum of the groups.
   LeakSource source;
@@ -146,7 +146,7 @@ struct LeaksResult {
   std::size_t worst_groups = 0;
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
-  std::vector<LeakSource> sources;  // the same processes, but processes of one name share one element
+  std::vector<LeakSource> sources;  // the same processes, but processes of equal name share one element
   // The causes of all groups with this verdict. Causes with steady growth are first; equally steady causes are sorted
   // by rate. Empty if nothing grows.
   std::vector<LeakCause> causes;

@@ -92,7 +92,7 @@ struct PageOrderRow {
   std::uint64_t live_bytes = 0;  // live bytes of allocations of this order
 };
 
-// Events that contradict each other, such as two frees of one address without an allocation in between. One row counts
+// Events that contradict each other, such as two frees of an address without an allocation in between. One row counts
 // all pairs of events with equal call sites.
 struct AnomalyRow {
   Imperfection kind{};

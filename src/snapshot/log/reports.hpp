@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the memory reports in a kernel log that can be compared with each other: those of one machine and boot.
+// Finds the memory reports in a kernel log that can be compared with each other: those of the same machine and boot.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ struct CacheCount {
   std::int64_t net_bytes() const { return static_cast<std::int64_t>((allocations - frees) * object_bytes); }
 };
 
-// Two caches may have one name. They are different rows only if their objects have different sizes.
+// Two caches may have the same name. They are different rows only if their objects have different sizes.
 inline bool is_same_cache(const CacheCount& a, const CacheCount& b) {
   return a.name == b.name && a.object_bytes == b.object_bytes;
 }

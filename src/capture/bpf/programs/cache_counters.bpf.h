@@ -29,7 +29,7 @@ __u64 uncounted_objects = 0;  // objects for whose cache a table had no room
 static __always_inline void count_objects(const struct kmem_cache* cache, u32 cpu, enum kmt_slab_event event,
                                           u64 objects) {
   // The verifier allows no calculation with the pointer, so the address of the name stands for the cache. Caches whose
-  // names are one literal have one address.
+  // names are one literal have the same address.
   const u64 name = (u64)cache->name;
   const u32 object_bytes = cache->size;
   const u32 first = (cpu * KMT_SLAB_EVENTS + event) * KMT_COUNTED_CACHES;

@@ -38,8 +38,8 @@ LeakRows leaks_with_stacks(const LeaksResult& result, const LeaksOptions& option
 // the numbers of the stacks.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key);
 // Returns the process with most live bytes and the number of other processes: "make (pid 7), 3 more". If there are many
-// processes of one name, and they hold much more memory together, returns this name and their number. Returns "-" if
-// the processes are unknown.
+// processes with the same name, and together they hold much more memory, returns this name and their number. Returns
+// "-" if the processes are unknown.
 std::string leak_processes(const LeakRow& row, const TextStyle& style);
 // Returns the keys and the allocator of a group: "alloc_pipe_info+0xd7 (slab)".
 std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style);

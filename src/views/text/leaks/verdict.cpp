@@ -223,8 +223,8 @@ std::string cut_text(const LeaksResult& result, const TextStyle& style) {
                  style);
 }
 
-// Returns the option that selects the memory of many processes of one name. Empty if most of the growing memory belongs
-// to one process, or if a shell would not read the name unchanged.
+// Returns the option that selects the memory of many processes with the same name. Empty if most of the growing memory
+// belongs to one process, or if a shell would not read the name unchanged.
 std::string filter_by_name(const LeaksResult& result) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-";
   if (names_processes(result.by) || result.sources.empty() || result.sources.front().processes == 1) return {};
