@@ -46,14 +46,14 @@ class FrameSet {
   static std::uint64_t up_to(std::uint64_t index) { return ~std::uint64_t{0} >> (63 - (index & 63)); }
   static std::uint64_t highest(std::uint64_t word) { return 63 - static_cast<unsigned>(std::countl_zero(word)); }
 
-  // Adds the bit. True if the word already had members, so that the level above already includes the word.
+  // Adds the bit. True if the word already had members. The level above then already includes the word.
   static bool set_bit(std::uint64_t& word, std::uint64_t index) {
     const bool had_members = word != 0;
     word |= bit(index);
     return had_members;
   }
 
-  // Removes the bit. True if the word has lost its last member, so that the level above must drop the word.
+  // Removes the bit. True if the word has lost its last member. The level above must then drop the word.
   static bool clear_bit(FlatMap<std::uint64_t>& level, std::uint64_t key, std::uint64_t index) {
     std::uint64_t* const word = level.find(key);
     if (word == nullptr) return false;

@@ -91,7 +91,7 @@ LoadCounts BlockLoader::finish() {
   if (rows_ > 0) send();
   wait();
   if (stored("") == ours_) return counts_;
-  // Another process may have loaded the same trace at the same time, so that blocks are stored twice. The process that
+  // Another process may have loaded the same trace at the same time. Blocks are then stored twice. The process that
   // ends last sees all these blocks and removes the duplicates.
   if (could_merge() && stored("") == ours_) return counts_;
   throw Error(fmt::format("On the server at {}, the {} of the trace {} differ from those sent: another process is "

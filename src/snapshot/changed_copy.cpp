@@ -59,7 +59,7 @@ std::vector<std::size_t> starts_of(std::string_view key, std::string_view text) 
 // The text that `grep -n`, `grep -r`, `grep ""` and `cat -n` write before a line: "/proc/meminfo:", "12:", or both.
 struct LinePrefix {
   std::size_t length = 0;
-  std::uint64_t number = 0;  // of the line; 0: none
+  std::uint64_t number = 0;  // line number; 0: none
 };
 
 // True for the name of a kernel's file or of a log, such as "kern.log.1".

@@ -32,7 +32,7 @@ std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states);
 // Replaces the values between two times by a straight line if a cache rose and fell again between them. Such peaks are
 // caused by the set-up of a recording. The times are in seconds since the first value.
 void interpolate_setup_window(double begin_seconds, double end_seconds, std::vector<StateSeries>& states);
-// Finds growth that began late in the series, so that the series as a whole has no trend. Empty if an earlier value was
+// Finds growth that began late in the series, even if the series as a whole has no trend. Empty if an earlier value was
 // as high. `judged` is the number of series that are tested for growth.
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
 // Returns the states that changed, the largest rise first. The threshold is in bytes per second.

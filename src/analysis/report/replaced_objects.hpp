@@ -31,7 +31,7 @@ class ReplacedObjects {
 
   // Returns the CacheId of an origin's objects; 0 if unknown.
   std::uint32_t cache_of(std::uint32_t number) const;
-  // True if objects of this origin replace older objects of their kind, so that their number need not grow.
+  // True if objects of this origin replace older objects of their kind. Their number may then stay constant.
   bool replace_older(std::uint32_t number);
   // True if objects of this origin are allocated together with objects that replace older ones, and if there are at
   // most as many objects of this origin.
@@ -54,7 +54,7 @@ class ReplacedObjects {
   // because functions that end with a call of another function leave no frame.
   struct Companion {
     Births births;
-    std::map<std::string, Births> others;  // by place: objects without a cache that the call allocates
+    std::map<std::string, Births> others;  // key: place; memory of the call that is not from a cache
   };
 
   void find_caches_of_sites();

@@ -64,8 +64,8 @@ class PageCounter {
   struct Run {
     std::uint64_t first = 0;
     std::uint64_t pages = 0;
-    std::uint64_t flags = 0;   // of the first page
-    std::uint64_t cgroup = 0;  // of the first page
+    std::uint64_t flags = 0;   // flags of the first page
+    std::uint64_t cgroup = 0;  // cgroup of the first page
     PageKind kind = PageKind::no_page;
   };
 

@@ -101,7 +101,7 @@ class RecordBuilder {
   ByteOrder order_;
   std::vector<FormatText> texts_;     // those that the trace contains come first
   std::vector<std::string> unread_;   // events of memory that lack a field that they need
-  std::vector<EventFormat> formats_;  // of those texts_ that can be parsed
+  std::vector<EventFormat> formats_;  // formats of those texts_ that can be parsed
   std::size_t known_texts_ = 0;
   std::unordered_map<std::string, unsigned> known_ids_;  // event IDs by LTTng's name
   std::set<unsigned> ids_;

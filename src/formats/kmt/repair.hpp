@@ -35,7 +35,7 @@ struct Repair {
   bool needed = false;
   bool readable = false;          // true if the description that events need is intact, or the file has only snapshots
   bool has_trace = false;         // false if the file has only snapshots
-  bool lacked_index = false;      // true if the file had no index, so that its last blocks may be missing
+  bool lacked_index = false;      // true if the file had no index; its last blocks may be missing
   std::vector<Omitted> omitted;   // in file order
   std::uint64_t snapshots = 0;    // number of snapshots that the repair keeps
   std::vector<Stream> streams;    // by stream number

@@ -123,7 +123,7 @@ class TextTrace {
   std::uint64_t latest_time_ = 0;
   bool is_merged_ = true;  // the lines of all CPUs are in the order of time
   std::vector<CpuRun> runs_;
-  std::uint64_t lines_ = 0;            // of events and calls
+  std::uint64_t lines_ = 0;            // number of lines with events or calls
   std::uint64_t collapsed_calls_ = 0;  // lines that stand for several calls
 };
 

@@ -69,7 +69,7 @@ struct CgroupPages {
 struct PageblockUse {
   unsigned order = 9;
   bool order_is_known = false;  // false: pagetypeinfo does not show the order, so `order` is assumed
-  std::uint64_t all = 0;        // blocks with at least one frame that is not reserved or missing
+  std::uint64_t all = 0;        // blocks with at least one frame that is neither reserved nor missing
   std::uint64_t free = 0;       // blocks that are entirely free
   std::uint64_t movable = 0;    // blocks with movable, but no unmovable and no unmarked pages
   std::uint64_t unmovable = 0;  // blocks with unmovable, but no movable pages
@@ -113,8 +113,8 @@ struct PageCensus {
   std::array<BlocksByOrder, kPageKinds> blocks{};
   std::uint64_t in_total = 0;  // pages that MemTotal counts
   std::vector<PageComparison> comparisons;
-  std::vector<CountedKernelMemory> other_parts;  // of the comparison of PageKind::other; largest first
-  std::vector<PagesByFlags> other_flags;         // of the kinds `other` and `unmarked`; largest first
+  std::vector<CountedKernelMemory> other_parts;  // parts of the kind `other` in the comparison; largest first
+  std::vector<PagesByFlags> other_flags;         // pages of the kinds `other` and `unmarked`; largest first
   std::vector<CgroupPages> cgroups;              // most kernel memory (`other` and `unmarked`) first
   PageblockUse pageblocks;
   std::vector<ZoneFragmentation> zones;
