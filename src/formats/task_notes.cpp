@@ -21,7 +21,7 @@ namespace {
 // line in the note.
 constexpr std::size_t kMostLines = 1 << 19;
 
-// Limit for a note that is written, because one chunk of a .kmt has all notes.
+// Maximum size of a note when it is written. All notes of a .kmt are in one chunk, whose size is limited.
 constexpr std::size_t kMostBytes = 12 << 20;
 
 constexpr TaskLives::Noted kNoted[] = {TaskLives::Noted::at_begin, TaskLives::Noted::meanwhile,

@@ -28,7 +28,7 @@ bool has_one_of(const std::vector<SlabInfo>& caches, const std::array<std::strin
   });
 }
 
-// True if a cache is missing that each kernel has and never merges with another, or all caches of kmalloc are missing.
+// True if dentry, inode_cache or all kmalloc caches are missing. Every kernel has the first two and never merges them.
 bool lacks_a_usual_cache(const std::vector<SlabInfo>& caches) {
   constexpr std::array<std::string_view, 2> kDentry = {"dentry", "dentry_cache"};
   constexpr std::array<std::string_view, 1> kInode = {"inode_cache"};

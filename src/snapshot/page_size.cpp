@@ -77,7 +77,7 @@ std::uint32_t page_size_of_other_files(const StateSample& sample, const KernelMe
   parse_zoneinfo(text("zoneinfo"), others);
   parse_buddyinfo(text("buddyinfo"), others);
   parse_vmallocinfo(text("vmallocinfo"), others);
-  // Zones are used last. If the copy lacks some, quotients with their sums are too large.
+  // Sums over zones are used last: if zones are missing from the copy, the page size computed from them is too large.
   constexpr std::size_t kManyCaches = 20;  // enough to include caches of kmalloc
   const std::vector<SlabInfo> slabs = parse_slabinfo(text("slabinfo")).caches;
   const auto least = static_cast<std::uint32_t>(page_size_of_slabs(slabs));

@@ -57,7 +57,7 @@ class Symbols : public SymbolNames {
   // The kernel's symbols, and what kernel() reported when it read them.
   struct KernelSymbols {
     Findings findings;
-    std::string from_elsewhere;  // empty if the trace has symbols
+    std::string from_elsewhere;  // symbols from a file or the running kernel; empty if the trace has symbols
     std::string_view text;
     std::string with_loads;  // `text` and the symbols of modules that were loaded during the recording
     std::optional<Kallsyms> names;

@@ -11,8 +11,8 @@ namespace kmt {
 
 using TraceFiles = std::vector<std::string>;  // paths of the files of one trace; if empty, the default trace
 
-// Reads one or two traces and writes the page. If `investigation` has a document, there may also be no trace, but not
-// two. If `calls` is given, the page shows these calls first. Returns false if Ctrl+C ended the reading; then the page
+// Reads one or two traces and writes the page. If `investigation` has a document, `traces` has at most one trace.
+// If `calls` is given, the page shows these calls first. Returns false if Ctrl+C ended the reading; then the page
 // covers only a part of the trace. Throws Error.
 bool write_html(const std::string& path, const std::vector<TraceFiles>& traces, const AnalyseOptions& options,
                 const ReportFilter& filter, const std::string& investigation = {},

@@ -59,8 +59,8 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"alloc_pages_bulk", EventKind::page_alloc},
 };
 
-// Prefixes of the names of probe events, which end with a number that stands for the set of values that the probe
-// reads. In older recordings, probe_entry_N also contains the values.
+// Names of probe events. The first two are followed by a number that identifies the set of values that the probe reads.
+// In older recordings, the event probe_entry_N also contains the values.
 constexpr std::string_view kProbeEntry = "probe_entry_";
 constexpr std::string_view kProbeValues = "probe_values_";
 constexpr std::string_view kProbeExit = "probe_exit";

@@ -78,9 +78,9 @@ void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, Fil
   }
 }
 
-// Returns which features the file has. Each feature is a bit in words of the recording program, whose size is not
-// stored but matters on big-endian machines. Tries 8 bytes first, then 4 bytes. The size is right if the bit of the
-// host name is set, because perf always writes the host name.
+// Returns which features the file has. The features are bits in an array of longs. The file does not contain the size
+// of a long, which matters on big-endian machines. Tries 8 bytes first, then 4 bytes. The size is right if the bit of
+// the host name is set, because perf always writes the host name.
 std::array<bool, kFeatureBits> read_feature_bits(Bytes bytes, ByteOrder order) {
   std::array<bool, kFeatureBits> has{};
   for (const unsigned word_bytes : {8u, 4u}) {

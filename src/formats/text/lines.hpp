@@ -46,7 +46,7 @@ class Lines {
   std::string_view text() const { return text_; }                  // all lines of the item
   std::uint64_t offset() const { return offset_; }                 // position of the item in the file, in bytes
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read
-  bool has_glued() const { return !glued_.empty(); }               // the last line has another item
+  bool has_glued() const { return !glued_.empty(); }               // next() returns one more item of the last line
   // Goes on at a later position, which must be the start of a line.
   void skip_to(std::uint64_t offset) { rest_.remove_prefix(offset - consumed()); }
   // Facts for a later pass.

@@ -156,8 +156,8 @@ PrintedTypes::Kind PrintedTypes::kind_of(std::string_view value) {
   return value.find("0x") == value.npos && !is_nothing(value) ? Kind::integer : Kind::pointer;
 }
 
-// Returns the kind of a printed result. The kernel prints results in hex without knowing their type, so a result is a
-// pointer only if its value is one.
+// Returns the kind of a printed result. The kernel prints results of all types in hex. So a result is a pointer only if
+// its value can be an address.
 PrintedTypes::Kind PrintedTypes::result_kind_of(std::string_view value) {
   const Kind kind = kind_of(value);
   if (kind != Kind::pointer || is_nothing(value)) return kind;

@@ -44,7 +44,7 @@ Error cannot_open_flags(const std::string& path) {
   return system_error("Cannot open the file", path);
 }
 
-// Reads words at a place. Returns fewer words than fit only at the end of the file. Throws Error.
+// Fills `words` from index `first` of the file. Returns how many were read; fewer only at its end. Throws Error.
 std::size_t read_words(int fd, std::uint64_t first, std::span<std::uint64_t> words, const std::string& path) {
   std::size_t done = 0;  // in bytes
   while (done < words.size_bytes()) {
@@ -79,8 +79,8 @@ std::optional<Resource> parse_resource(std::string_view line) {
   return Resource{*first, *last, line.substr(kSeparator.size())};
 }
 
-// True for "System RAM", "System RAM (kmem)" and "System RAM (virtio_mem)", which have page descriptors. 32-bit ARM has
-// the same memory a second time as "System RAM (boot alias)".
+// True for "System RAM", "System RAM (kmem)" and "System RAM (virtio_mem)", which have page descriptors. 32-bit ARM
+// lists the same memory again as "System RAM (boot alias)".
 bool is_ram(std::string_view name) { return name.starts_with("System RAM") && !name.ends_with("(boot alias)"); }
 
 bool hides_addresses(std::string_view iomem) {

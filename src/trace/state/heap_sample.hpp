@@ -67,11 +67,11 @@ struct HeapSite {
 // Numbers of samples and events that were lost since sampling started.
 struct HeapLosses {
   std::uint64_t samples = 0;  // number of samples lost because the ring buffer was full
-  // Number of sampled allocations whose end was lost. Either the ring buffer was full, or the kernel's table of samples
+  // Number of followed samples whose free was lost. Either the ring buffer was full, or the kernel's table of samples
   // was busy.
   std::uint64_t ends = 0;
-  // Number of samples whose end will not be seen. Either too many samples are live, or the kernel's table of samples
-  // was busy.
+  // Number of samples that were not followed until their free. Either too many samples were live, or the kernel's table
+  // of samples was busy.
   std::uint64_t unfollowed = 0;
   std::uint64_t no_stack = 0;
   std::uint64_t sites = 0;       // number of events that did not fit into the tables of HeapSite sums

@@ -99,7 +99,7 @@ struct {
 } ring SEC(".maps");
 
 // One byte for each hash: the number of followed objects with this hash. For most frees this number is 0, and nothing
-// else must be done.
+// else needs to be done.
 __u64 filter[KMT_FILTER_SLOTS / 8] = {};
 
 struct kmt_heap_losses losses = {};
