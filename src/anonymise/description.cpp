@@ -48,8 +48,8 @@ std::string each_line(std::string_view text, Change change) {
   return result;
 }
 
-// Replaces the task name in each line. The name follows after this number of numbers, as in "PID COMM" or "TICKS TID
-// NAME".
+// Replaces the task name in each line. `numbers` is how many numbers precede the name: 1 in "PID COMM", and 2 in "TICKS
+// TID NAME".
 std::string task_names(std::string_view text, int numbers, const Pseudonyms& pseudonyms) {
   return each_line(text, [&](std::string_view line) {
     std::size_t name = 0;

@@ -40,8 +40,8 @@ class Pseudonyms {
   // Replaces a data address. The position within a block of 32 KiB does not change, so objects of one slab stay
   // adjacent. NULL, ERR_PTR() and ZERO_SIZE_PTR do not change either.
   std::uint64_t address(std::uint64_t address) const;
-  // Replaces a page frame number. The position within a block of 2¹³ pages does not change, so an allocation of pages
-  // stays contiguous: none is larger than this block. -1 means "no page" and does not change.
+  // Replaces a page frame number. The position within a block of 2¹³ pages does not change. So an allocation of pages
+  // stays contiguous, because no allocation is larger than such a block. -1 means "no page" and does not change.
   std::uint64_t frame(std::uint64_t frame) const;
 
  private:

@@ -306,7 +306,7 @@ void RecordAnonymiser::rewrite_objects(const Plan& plan, const Field& field, Byt
   }
 }
 
-// The address of a struct page states a frame, so this frame gets the same pseudonym as in other events.
+// Returns an object's pseudonym. For a struct page, it is computed from the pseudonym of its frame in other events.
 std::uint64_t RecordAnonymiser::object_for(const Plan& plan, std::uint64_t address, Bytes record) const {
   if (!plan.first_page || !plan.page_bytes) return pseudonyms_->address(address);
   const auto load_of = [&](const FormatField& field) {

@@ -51,7 +51,7 @@ class RecordAnonymiser : public RecordSink {
     address,
     objects,  // array of addresses; the field `count` has the number of used elements
     frame,
-    first_page,  // address of the struct page of frame 0, which becomes 0
+    first_page,  // address of the struct page of frame 0; replaced by 0
     task,
     path,
     program,
@@ -67,7 +67,7 @@ class RecordAnonymiser : public RecordSink {
     std::size_t bytes = 0;               // size of all fields together, in bytes
     std::optional<FormatField> process;  // ID of the process that a user stack belongs to
     std::optional<FormatField> count;    // number of used elements of the array `objects`
-    std::size_t objects = 0;             // offset of this array, which `more_objects` continues
+    std::size_t objects = 0;             // offset of the array `objects`; `more_objects` fields continue it
     // If both are set, the array has addresses of struct page.
     std::optional<FormatField> first_page;
     std::optional<FormatField> page_bytes;

@@ -30,8 +30,8 @@ inline void append_utf8(std::string& out, std::uint32_t code) {
   byte(0x80 | (code & 0x3F));
 }
 
-// Decodes quoted-printable text (RFC 2045): "=3D" is "=", and "=" at the end of a line joins it with the next one. In a
-// text without "=3D", all other "=" are plain text.
+// Decodes quoted-printable text (RFC 2045): "=3D" is "=", and "=" at the end of a line joins it with the next one. A
+// text without "=3D" is not encoded: in it, lines are joined, but all other "=" stay.
 inline std::string decode_quoted_printable(std::string_view text) {
   const bool has_codes = text.find("=3D") != text.npos;
   std::string out;

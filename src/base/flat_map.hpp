@@ -3,7 +3,7 @@
 // every event uses. It uses linear probing and is at most 4/5 full. Deletion shifts entries back, so that repeated
 // allocations and frees leave no tombstones. Each key is next to its value in one flat array, so a look-up usually
 // needs one cache line. When a large table is full, it grows by a fifth, so it is always at least 2/3 full. This saves
-// memory, which limits the analysis of traces with many live objects.
+// memory, because traces with many live objects need large tables.
 //
 // Maps of libraries were not suitable. The flat map of Boost 1.81 is the only faster one in Debian 12, but it conflicts
 // with Debian's default Boost development package. Other maps need two to three times the memory per entry.
@@ -90,7 +90,7 @@ class FlatMap {
     rebuild(count_, keep);
   }
 
-  // Prefetches the cache line of a key that is looked up soon.
+  // Prefetches the cache line of a key that will be looked up soon.
   void prefetch(Key key) const {
     if (slots_) __builtin_prefetch(&slots_[slot_of(key)]);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An ordered set of page frame numbers. It is a sparse bit set with three hash tables of 64-bit words and an ordered
-// map on top. insert, erase and floor (the largest member that is not above a frame) cost one to three look-ups. Memory
+// An ordered set of page frame numbers: a sparse bit set of two hash tables of 64-bit words and an ordered map on top.
+// insert and erase need one to three look-ups, floor (the largest member that is not above a frame) up to five. Memory
 // depends on the number of members, not on the width of a range, so a hostile trace cannot exhaust it.
 #pragma once
 

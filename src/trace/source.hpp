@@ -13,7 +13,7 @@ class Source {
 
   // Returns the information about the trace. It is complete after read() has returned false.
   virtual const TraceInfo& info() const = 0;
-  // Returns the same information for changes. Used by sources that wrap this source and add entries to the tables.
+  // Returns the same information, to be modified by sources that wrap this source and add entries to the tables.
   virtual TraceInfo& info() = 0;
   // Replaces the events in the batch by the next events. Returns false at the end. Events are ordered by time over all
   // CPUs. Events at equal times are ordered by CPU, and within a CPU by their place in the buffer. Damage is reported

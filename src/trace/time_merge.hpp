@@ -37,7 +37,7 @@ class TimeMerge {
     EventBatch events;
     std::size_t next = 0;
   };
-  // The next event of a stream. If its time is before that of the previous event of this CPU, it counts as equal. This
+  // The next event of a stream. If it is earlier than the CPU's previous event, it gets the time of that event. This
   // preserves the order of each CPU's buffer.
   struct Head {
     std::uint64_t time_ns;

@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// True if the path is /tmp/perf-PID.map, where a program names its generated code (trace/code/made_code.hpp).
+// True if the path is /tmp/perf-PID.map, in which a program lists its JIT functions (trace/code/made_code.hpp).
 bool is_made_code_map(std::string_view path);
 
 // Opens a program, library or object file (ELF), or a perf-PID.map that has no other hard link. Returns an empty

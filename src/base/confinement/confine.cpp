@@ -168,7 +168,7 @@ struct Argument {
   unsigned value;
 };
 
-// Refuses the call if the masked argument has this value. Otherwise the next instruction is executed.
+// Adds a test to the program: refuses the call if the masked argument equals Argument::value, otherwise goes on.
 void refuse(std::vector<sock_filter>& program, unsigned number, const Argument& argument) {
   constexpr std::size_t kLowWord = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(std::uint32_t) : 0;
   const std::size_t place = offsetof(seccomp_data, args) + argument.index * sizeof(std::uint64_t) + kLowWord;
@@ -196,8 +196,8 @@ void forbid_arguments(std::vector<sock_filter>& program) {
   refuse(program, SYS_open, {.index = 1, .mask = kOpenBits, .value = kOnlyEmpty});
 #endif
   refuse(program, SYS_openat, {.index = 2, .mask = kOpenBits, .value = kOnlyEmpty});
-  // In a new user namespace, the process would have all capabilities. The flags of clone3(2) are in memory, where a
-  // filter cannot check them. So clone3(2) is refused as a whole, and glibc then uses clone(2).
+  // Forbids new user namespaces: in one, the process would have all capabilities. The flags of clone3(2) are in memory,
+  // where a filter cannot check them. So clone3(2) is refused as a whole, and glibc then uses clone(2).
 #ifdef __s390x__
   constexpr unsigned kCloneFlags = 1;
 #else

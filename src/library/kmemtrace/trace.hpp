@@ -41,7 +41,7 @@ enum class EventKind : std::uint8_t {
   call_exit,
   syscall_enter,
   syscall_exit,
-  bulk_free,  // the kernel frees an object as part of an array, for which it has no tracepoint
+  bulk_free,  // one object of an array that the kernel frees in one call; such calls have no tracepoint
   rcu_free,   // an object is passed to kfree_rcu(); the kernel frees it later, perhaps with another event
 };
 

@@ -30,7 +30,7 @@ struct InsideSum {
   bool any() const { return allocations > 0 || failed > 0; }
   InsideSum& operator+=(const InsideSum& other);
 };
-// Index: Allocator; bytes of different allocators must not be added.
+// Index: Allocator. Do not add bytes of different allocators, because slab objects, for example, are in pages.
 using InsideSums = std::array<InsideSum, kAllocators>;
 
 // One recorded call of a function. Members whose data the trace lacks are empty. `inside` includes memory that callees

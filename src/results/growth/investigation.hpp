@@ -136,7 +136,7 @@ struct StateGrowth {
   bool may_be_in_sheaves = false;   // true: the whole rise may be free objects that CPUs keep in sheaves
   bool is_slab_accounting = false;  // true: at least half of the rise may be accounting data of other caches' slabs
   std::vector<std::string> merged_with;  // names of other caches that SLUB has merged with this cache
-  std::size_t steps = 0;                 // number of steps, if the state rises above the threshold only in steps
+  std::size_t steps = 0;                 // number of steps, if the state exceeds the threshold but rises only in steps
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
   // Returns the mean growth rate from the first to the last value. With few values, no trend can be computed, and this
@@ -251,7 +251,7 @@ struct GrowthFinding {
   std::vector<Reason> reasons;       // reasons for and against the finding
   std::vector<double> series;        // live bytes
   double step_seconds = 0;
-  // Set if the rate is from kernel counters. It is the time since which they rise; the rate has no confidence interval.
+  // Set if the rate is from kernel counters, which rise since this time. The rate then has no confidence interval.
   std::optional<double> since_seconds;
   // Estimated growth in caches that were not recorded, in bytes per second. The recorded growth does not include it.
   double unrecorded_bytes_per_s = 0;
@@ -341,7 +341,7 @@ struct Conclusion {
   State state;
   State stepped;                    // if the verdict is no_growth: a state that rose only in steps
   bool followed_briefly = false;    // true: allocations were observed only for a part of the time
-  State stacks;                     // the state KernelStack, if it grows because the number of tasks in a finding grows
+  State stacks;                     // the state KernelStack, if it grows and a finding shows growth of task_struct
   State unexplained;                // a state whose growth exceeds the growth of all sure findings
   std::vector<std::size_t> others;  // states with confirmed growth that findings explain by less than half
   State late_other;                 // a state whose growth in the last part of the time is not explained by findings

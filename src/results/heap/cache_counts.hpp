@@ -9,8 +9,8 @@
 
 namespace kmt {
 
-// Returns the counts between two readings of the counters, the largest change of bytes first. Leaves out caches without
-// an event.
+// Returns the counts between two readings of the counters, the largest change of bytes first. Omits caches that had no
+// event in this time.
 CacheCounts difference(const CacheCounts& from, const CacheCounts& to);
 
 // Sets `slabinfo_objects` of the caches that are in both lists.

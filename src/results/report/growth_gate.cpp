@@ -8,7 +8,7 @@ namespace kmt {
 
 namespace {
 
-// True for a doubt because of events that the recording lacks. The other doubts are about memory that the kernel frees
+// True if the doubt exists because the recording lacks events. The other doubts are about memory that the kernel frees
 // without an event, or whose growth is expected.
 bool is_about_missing_events(Doubt doubt) {
   return doubt == Doubt::frees_not_recorded || doubt == Doubt::tasks_selected || doubt == Doubt::lost_stretch ||

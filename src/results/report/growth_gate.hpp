@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A limit on the memory that stays allocated at the end of a trace, for tests that must fail if a change leaks memory.
-// Each allocator is compared with the limit by itself, because pages may be counted again as vmalloc areas.
+// Each allocator is compared with the limit separately, because vmalloc areas may count pages a second time.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct GateCheck {
 struct GrowthGate {
   std::uint64_t limit = 0;  // in bytes
   GateGap gap = GateGap::none;
-  std::uint64_t bytes_not_followed = 0;  // live bytes of groups beyond the number of followed groups
+  std::uint64_t bytes_not_followed = 0;  // live bytes of the groups that were not followed, because there are too many
   std::vector<GateCheck> checks;
   GateVerdict verdict() const;
 };

@@ -133,7 +133,7 @@ bool LeaksResult::found() const {
 
 LeaksUnclear LeaksResult::unclear() const {
   if (found()) return LeaksUnclear::none;
-  // Without this check, the events may have been lost outside --time.
+  // If --time selects only a part of the trace, the events may have been lost in another part.
   const bool is_whole = trace.recorded_ns >= trace.whole_ns;
   if (is_whole && trace.lost_events > events) return LeaksUnclear::mostly_lost;
   if (trace.events == 0) return LeaksUnclear::no_events;

@@ -41,7 +41,7 @@ struct PageTaskRow {
   EventsAndPages freed_batched;     // mm_page_free_batched
   EventsAndPages drained;           // mm_page_pcpu_drain: pages moved from a per-CPU list to the buddy lists
   std::uint64_t drain_runs = 0;     // number of runs of consecutive drained events
-  EventsAndPages fallbacks;         // mm_page_alloc_extfrag: the pages are those of the free blocks that were used
+  EventsAndPages fallbacks;         // mm_page_alloc_extfrag; counts the pages of the free blocks that were used
   EventsAndPages fragmenting;       // fallbacks to blocks smaller than a pageblock
   EventsAndPages severe;            // fragmenting fallbacks to blocks of order 3 or less
   EventsAndPages moderate;          // fragmenting fallbacks to blocks of higher orders

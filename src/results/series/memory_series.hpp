@@ -14,7 +14,7 @@ enum class MemorySource : std::uint8_t {
   meminfo,           // bytes
   vmstat,            // bytes
   vmstat_rate,       // bytes per second since the previous sample
-  slabinfo_objects,  // bytes of the objects in use of a cache; SLUB counts free objects that CPUs keep as in use
+  slabinfo_objects,  // bytes of a cache's objects in use; with SLUB, free objects that CPUs keep are included
   slabinfo_pages,    // bytes of the slabs of a cache
   // At most this many bytes of a kmalloc cache are accounting data of slabs (trace/state/slab_extensions.hpp). The name
   // SUnreclaim stands for all kmalloc caches together.

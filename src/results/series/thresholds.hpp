@@ -25,8 +25,8 @@ struct Thresholds {
   // `leaks` and the fleet doubt a group if at least one in this number of its frees was not traced. With fewer untraced
   // frees, these may be errors of the recording. `leaks` and the fleet use exact recordings only. Chosen by judgement.
   std::uint64_t frees_per_unseen = 100;
-  // Limits for objects of kinds that live longer than the recording. Their number need not grow if old objects are
-  // freed as fast as new ones are allocated. For this, in each third of the time, the frees of older objects must be at
+  // Limits for objects of kinds that live longer than the recording. Growth is only apparent if old objects are freed
+  // as fast as new ones are allocated. This is assumed if, in each third of the time, the frees of older objects are at
   // least `pace_of_older` times the allocations that are still live. If the cache of allocation and free events is
   // unknown, only frees by a function with a similar name count. In this case, the numbers of frees and allocations
   // must differ by less than the share `same_pace`. There must also be at least `fewest_births` allocations. Chosen by
@@ -59,8 +59,8 @@ struct Thresholds {
   double stopped_share = 0.1;
 
   // Memory that is allocated in bursts rises in steps. Such growth is unsure. It must have at least `fewest_steps`
-  // steps, and a group of `leaks` at least `fewest_allocations_in_steps` live allocations: less may be the start of
-  // programs. Between the steps, the value must change by at most the share `noise_between_steps` of the whole rise.
+  // steps, and a group of `leaks` at least `fewest_allocations_in_steps` live allocations: fewer may just be programs
+  // that start. Between the steps, the value must change by at most the share `noise_between_steps` of the whole rise.
   // The smallest step must have at least the share `least_of_largest_step` of the largest. Chosen by judgement.
   std::size_t fewest_steps = 3;
   std::uint64_t fewest_allocations_in_steps = 60;

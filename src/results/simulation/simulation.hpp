@@ -48,7 +48,7 @@ struct SimulatedCache {
 struct SimulatedHeap {
   std::string name;  // "as recorded" or, with changes, "asked for"
   SlabAllocator allocator = SlabAllocator::slub;
-  // Requested caches for call sites that got no objects: "alloc_pipe_info=10".
+  // Caches that were requested for call sites, but got no objects: "alloc_pipe_info=10".
   std::vector<std::string> unused_caches;
   // New caches are first. All other caches are sorted by memory held at the peak, the largest first.
   std::vector<SimulatedCache> caches;

@@ -92,7 +92,7 @@ struct ZoneFragmentation {
   std::optional<double> index;
 };
 
-// Pages of the census beside the same memory in the kernel's counters (lines of the balance sheet).
+// Pages of the census compared with the kernel's counters of the same memory (lines of the balance sheet).
 struct PageComparison {
   PageKind kind = PageKind::free;
   std::uint64_t bytes = 0;              // in the census; `anonymous` includes `ksm`, and `other` includes `unmarked`

@@ -33,8 +33,8 @@ struct CallEvent {
   std::uint64_t record;
   CallSiteId call_site;  // always 0, "none"
   std::int32_t tid;
-  // Lower 32 bits of the stack pointer, which identify the frame of a call. At the exit, the stack pointer has the same
-  // value as at the entry, except that the return address was on the stack only at the entry.
+  // Lower 32 bits of the stack pointer, which identify the frame of a call. They are equal at entry and exit, except on
+  // x86: there, the return address is on the stack only at the entry.
   std::uint32_t frame;
   std::uint16_t cpu;
   EventTypeId type;

@@ -156,8 +156,8 @@ class Registers {
     value.text += shown < words && !by_reference ? "...]" : "]";
   }
 
-  // Takes up to two words. On big-endian machines, a structure that is shorter than a word is at the end of the
-  // register.
+  // Takes a structure of up to two words from the registers. On big-endian machines, a structure that is shorter than a
+  // word is at the end of the register.
   Bytes bytes_of_structure(std::uint32_t bytes, std::size_t words) {
     const bool is_big = abi_.byte_order == ByteOrder::big;
     for (std::size_t i = 0; i < words; ++i) {

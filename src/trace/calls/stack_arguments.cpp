@@ -48,7 +48,7 @@ std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, con
       used += words;
       continue;
     }
-    // Such an argument may be aligned to more than a word, so its place on the stack is unknown.
+    // A scalar of several words may be aligned to more than a word, so its place on the stack is unknown.
     if (!is_structure && words > 1) return std::nullopt;
     if (!x86) used = registers;  // except on x86-64, all later arguments are on the stack if this one is
     if (i == parameter && !is_structure)

@@ -14,9 +14,9 @@ namespace kmt {
 // 0 if unknown.
 unsigned argument_registers(std::string_view machine);
 
-// Returns the offset of a stack argument from the stack pointer at function entry, in bytes. Empty if the argument is
-// in a register or a structure, or if the calling convention is unknown. For a string, this is the place of its
-// pointer.
+// Returns the offset of a stack argument from the stack pointer at function entry, in bytes. For a string, returns the
+// offset of its pointer. Empty if the argument is in a register, if it is a structure, or if the calling convention is
+// unknown.
 std::optional<std::uint32_t> stack_offset_of(const CallSignature& signature, const CallAbi& abi, std::size_t parameter);
 
 }  // namespace kmt

@@ -24,7 +24,7 @@ struct RecordedFunction {
 };
 
 struct CallTypes {
-  // Content of the kernel's .BTF section, in either byte order; empty if the trace has no section.
+  // Content of the kernel's .BTF section, in either byte order; empty if the trace does not contain the section.
   std::vector<std::uint8_t> btf;
   std::vector<RecordedFunction> functions;  // functions for which values are recorded
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The location of a value that can be reached from an argument. It gives the meaning of an expression such as
-// `file->f_path.dentry->d_name.name` in one kernel.
+// Describes where to read a value that an argument leads to. An expression such as
+// `file->f_path.dentry->d_name.name` becomes such a path, which is valid for one kernel.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ constexpr std::size_t kMostStringBytes = 255;  // maximum length of a recorded s
 // Stored in ValuePath::argument in place of a register number: reading starts at the stack pointer.
 constexpr unsigned kStackPointer = ~0U;
 
-// The way to a value. Reading starts with `at`, which is the argument's register, or the stack pointer at function
+// How to read a value. Reading starts with `at`, which is the argument's register, or the stack pointer at function
 // entry:
 //   no offsets: the value is the low `size` bytes of `at`;
 //   each offset except the last: at = pointer (a word of the kernel) at address at + offset;

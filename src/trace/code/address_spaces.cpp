@@ -18,7 +18,7 @@ void AddressSpaces::add(const SpaceChange& change) {
         begin_space(change.process, change.time_ns, space_at(change.parent, change.time_ns));
       break;
     case SpaceChange::Kind::executed:
-      // Until execve() returns, the process still executes the code of its previous program.
+      // Until execve() returns, the code of the previous program still runs. So look-ups fall back to its mappings.
       begin_space(change.process, change.time_ns, space_at(change.process, change.time_ns));
       break;
     case SpaceChange::Kind::mapped: {

@@ -166,7 +166,7 @@ SourceDirectories::SourceDirectories(std::string_view note) {
 CodeOwner SourceDirectories::of(std::string_view symbol, std::span<const SourceFrame> source) const {
   const std::string_view module = module_of(symbol);
   const auto known = of_modules_.find(module);
-  // The debug info of such a module may contain paths relative to the module's own source tree.
+  // The debug info of an out-of-tree module may contain paths relative to the module's own source tree.
   if (known != of_modules_.end() && known->second == kOutOfTree) return {known->second, false};
   for (const SourceFrame& frame : source)
     if (!frame.hides_caller && !is_header(frame.file))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions that run in an interrupt at a time when the kernel does not yet, or no longer, count this interrupt.
+// Functions that run at the start or end of an interrupt, when the kernel's preempt count does not include it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace kmt {
 
 constexpr std::uint8_t kHardIrqLevel = 2;  // same value as in interrupt_level()
 
-// Returns the interrupt_level() of a function that adds the interrupt to the count itself, otherwise 0.
+// Returns the interrupt_level() that the function itself enters or leaves; 0 for other functions.
 std::uint8_t interrupt_level_of(std::string_view function);
 
 }  // namespace kmt

@@ -115,8 +115,8 @@ ModuleLoads::ModuleLoads(std::span<const ModuleChange> changes, std::string_view
       end_load(loads_[before->second], change.name, change.noticed_ns);
     if (!change.loaded) continue;
     Load& load = loads_[next];
-    // If the recorder did not notice an earlier load and removal of the module, this load is not the first one. So use
-    // the module's last load event.
+    // The recorder may have missed an earlier load and removal of the module. So the load that it noticed began with
+    // the last load event before that time.
     load.from_ns = loaded_at(change.name, change.noticed_ns).value_or(change.before_ns);
     last.insert_or_assign(change.name, next++);
   }
@@ -147,9 +147,9 @@ std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t o
   return kStandIns + (std::uint64_t{load} << kLoadShift) + (static_cast<std::uint64_t>(part) << kPartShift) + offset;
 }
 
-// Returns the address of the code that was loaded at `address` at this time, or its stand-in address. The size of a
-// module includes all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of several
-// modules contain an address, the module with the highest start address is used.
+// Returns the stand-in address of the code that was at `address` at this time; `address` itself if it has none. The
+// size of a module includes all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of
+// several modules contain an address, the module with the highest start address is used.
 std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
   if (!covers(address)) return address;
   struct Found {
@@ -193,8 +193,8 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   const std::uint64_t load = (address - kStandIns) >> kLoadShift;
   if (address < kStandIns || load >= loads_.size()) return address;
-  // The address belongs to a removed module, but it is unknown to which module. Therefore no earlier load with the same
-  // code is known.
+  // The address belongs to a module that was removed, but it is unknown which one. Therefore no earlier load of the
+  // same code is known.
   if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
   return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
 }

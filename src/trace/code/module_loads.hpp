@@ -73,7 +73,7 @@ class ModuleLoads {
   static std::uint64_t stand_in(std::size_t load, Part part, std::uint64_t offset);
 
   std::vector<Load> loads_;
-  std::vector<std::uint64_t> times_;  // of changes
+  std::vector<std::uint64_t> times_;  // times at which the loaded code may change, sorted
   std::uint64_t lowest_ = ~std::uint64_t{0};
   std::uint64_t highest_ = 0;
 };

@@ -156,8 +156,8 @@ constexpr std::pair<std::string_view, Kind> kFunctions[] = {
 };
 
 // Functions that do the work of a system call. Compilers may turn the call to such a function into a jump. The system
-// call's own function then has no frame in the stack. The list is for Linux 5.10 to 6.18. Only one system call, or
-// variants of one system call, use each function. kDoerPrefixes lists more such functions.
+// call's own function then has no frame in the stack. The list is for Linux 5.10 to 6.18. Each function is used by only
+// one system call or by its variants. kDoerPrefixes lists more such functions.
 constexpr std::pair<std::string_view, std::string_view> kDoers[] = {{"ksys_mmap_pgoff", "mmap"},
                                                                     {"vm_mmap_pgoff", "mmap"},
                                                                     {"__vm_munmap", "munmap"},

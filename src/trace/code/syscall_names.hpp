@@ -43,7 +43,7 @@ struct KernelEntry {
   Kind kind = Kind::none;
   std::string_view name = {};
 };
-// Returns the reason that a function's name shows. For example, "__x64_sys_openat" shows the system call "openat".
+// Derives the reason from a function's name. For example, "__x64_sys_openat" means the system call "openat".
 // `name` in the result points into `function`, or to a constant.
 KernelEntry kernel_entry(std::string_view function);
 

@@ -13,8 +13,8 @@
 
 namespace kmt {
 
-// Functions on these paths where kmemtrace's probes record frees and allocations.
-// Before Linux 6.10, the name of this function has no suffix, and a probe at its return cannot read the array.
+// The functions that kmemtrace probes to record frees and allocations on these paths.
+// Before Linux 6.10, the name of kmem_cache_alloc_bulk has no suffix, and a probe at its return cannot read the array.
 constexpr std::string_view kBulkAllocFunction = "kmem_cache_alloc_bulk_noprof";
 // Allocates pages. Before Linux 6.10, its name is __alloc_pages_bulk.
 constexpr std::string_view kBulkPagesFunction = "alloc_pages_bulk_noprof";
@@ -35,8 +35,8 @@ struct FunctionProbe {
 std::span<const FunctionProbe> function_probes();
 
 struct UntracedPath {
-  // Glob for the name of the cache; empty: any cache. A free of an object of any cache is noticed only when its address
-  // is allocated again.
+  // Glob for the name of the cache; empty: any cache. Look-ups skip paths for any cache. A free on such a path is
+  // noticed only when the address is allocated again.
   std::string_view cache;
   std::string_view call_site;  // glob for the function that allocates; empty: any
   KernelVersion from;          // first kernel version with the path

@@ -9,14 +9,14 @@
 
 namespace kmt {
 
-// The objects of a slab cache that were allocated and freed with an event.
+// Counts of those allocations and frees of one slab cache that have an event.
 struct CacheCount {
   std::string name;
   std::uint32_t object_bytes = 0;  // size of an object with its padding
   std::uint64_t allocations = 0;
   std::uint64_t frees = 0;
-  // Change of active_objs in /proc/slabinfo; empty if it is not readable. The kernel counts all tasks, and paths
-  // without an event.
+  // Change of active_objs in /proc/slabinfo; empty if the file is not readable. Includes the objects of all tasks, and
+  // allocations and frees without an event.
   std::optional<std::int64_t> slabinfo_objects;
 
   std::int64_t net_objects() const { return static_cast<std::int64_t>(allocations - frees); }
@@ -39,7 +39,7 @@ struct CacheCounts {
   CacheCounting counting = CacheCounting::not_requested;
   std::vector<CacheCount> rows;
   std::uint64_t uncounted_objects = 0;  // objects that `rows` lacks, because a table in the kernel was full
-  // Kernel functions without a tracepoint whose objects `rows` lacks, because the kernel allows no program there.
+  // Kernel functions without a tracepoint whose objects `rows` lacks, because no BPF program can be attached to them.
   std::vector<std::string> uncounted_functions;
 };
 

@@ -98,7 +98,7 @@ struct HeapProfileFacts {
   std::vector<std::string> missing;  // names of events that this kernel lacks
 };
 
-// The samples of a group whose sizes are equal.
+// Those samples of a group that have the same requested and allocated size.
 struct DrawnSize {
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;

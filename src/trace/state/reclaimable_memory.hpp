@@ -8,7 +8,7 @@
 namespace kmt {
 
 // Caches that the kernel marks with SLAB_RECLAIM_ACCOUNT in fs/, lib/xarray.c, mm/shmem.c and fs/buffer.c. The cache of
-// sockets has this mark too, because sockets are inodes, but it is excluded.
+// sockets has this mark too, because sockets are inodes. It is excluded, because memory pressure does not free sockets.
 inline constexpr std::array kReclaimableCaches = {
     "dentry",           "inode_cache",      "ext*_inode_cache", "xfs_inode",          "btrfs_inode",
     "f2fs_inode_cache", "fuse_inode",       "nfs_inode_cache",  "overlay_inode",      "ovl_inode",
@@ -21,7 +21,7 @@ inline constexpr std::array kReclaimableFunctions = {
 
 // Memory that is freed together with reclaimable memory, although the kernel does not count it as reclaimable. One kind
 // is the accounting data of slabs, although a part of this data belongs to slabs of unreclaimable caches: see
-// alloc_slab_obj_exts() in mm/slub.c. Another kind is the journal's data of inodes. A third kind is vmalloc areas: the
+// alloc_slab_obj_exts() in mm/slub.c. Another kind is jbd2's journal data of inodes. A third kind is vmalloc areas: the
 // kernel keeps an area after its memory was freed, until enough areas can be purged (lazy_max_pages() in mm/vmalloc.c).
 // The last kind is sockets in TIME_WAIT and their ports. They are freed after a minute, so a shorter recording shows
 // only their allocations (net/ipv4/inet_timewait_sock.c, inet_hashtables.c).

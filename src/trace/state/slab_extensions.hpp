@@ -21,7 +21,7 @@ namespace kmt {
 struct SlabExtensions {
   // By name of a kmalloc cache: upper limit of its bytes that are accounting data. The names point into slabinfo.
   std::map<std::string_view, std::uint64_t> by_cache;
-  std::uint64_t least = 0;  // bytes in all caches together, with 8 bytes for each object
+  std::uint64_t least = 0;  // lower limit of the bytes in all caches together: 8 bytes for each object
 };
 
 // Finds the accounting data of the slabs of those caches for which `counts` is true. The result points into `caches`.
