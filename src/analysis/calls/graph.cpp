@@ -317,7 +317,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
     GraphFunction& sums = functions[call.function].sums;
     sums.cut_off += end == nullptr ? 1 : 0;
     sums.lost_events += lacks ? 1 : 0;
-    // If the end of the outermost of nested calls is not in the trace, the time of the inner ones counts.
+    // If the end of the outermost of recursive calls is not in the trace, the time of the inner calls counts.
     if (!call.runs_in_itself) sums.total_ns += duration.value_or(call.recursive_ns);
     if (duration) {
       ++sums.timed;

@@ -5,7 +5,7 @@
 // idle task of each CPU counts as a separate task. An end event matches the innermost open call only if function and
 // depth are equal. If an end event or a new call has the depth of an older open call, all deeper calls have ended
 // without an end event. After lost events, the duration measured by the kernel is checked too: an end event does not
-// match an open call that started before this duration.
+// match an open call that has been open for longer than this duration.
 //
 // Calls made by interrupts do not count as callees of the interrupted call: their time and allocations are not added to
 // that call. Interrupts are recognised by common_flags. Functions that run just before the flags are set, such as

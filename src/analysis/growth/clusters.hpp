@@ -13,8 +13,8 @@
 
 namespace kmt {
 
-// `entry` is the outermost function of a stack that is specific to it, such as "__x64_sys_pipe2" or the work function
-// of a kernel thread. Functions that are common to all stacks are skipped.
+// `entry` is the outermost specific function of a stack, such as "__x64_sys_pipe2" or the work function of a kernel
+// thread. Functions that are common to all stacks are skipped.
 struct ClusterKey {
   std::string task;
   std::string entry;

@@ -67,8 +67,8 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-// Adds caches and page orders whose kernel counters grow. If there are samples, only caches that rise steadily are
-// added, because the samples may miss slow growth.
+// Adds caches and page orders whose kernel counters grow. If there are samples, adds only caches that rise steadily:
+// the samples may have missed their slow growth.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
   constexpr std::size_t kMost = 6;
@@ -91,8 +91,8 @@ void narrow_by_states(const std::vector<StateSeries>& states, double threshold, 
 }
 
 // True if the recording would contain only caches that tracing itself uses. Every tracing instance allocates from these
-// caches for each event type. If the recording contains other caches too, these caches are recorded as well, because
-// one of their names may stand for several merged caches.
+// caches for each event type. If the recording contains other caches too, the caches of tracing are recorded as well,
+// because one of their names may stand for several merged caches.
 bool is_of_tracing(const Narrowing& narrowing) {
   return narrowing.sizes.empty() && narrowing.object_sizes.empty() && narrowing.orders.empty() && !narrowing.pages &&
          std::ranges::all_of(narrowing.caches, [](const std::string& cache) {

@@ -73,8 +73,8 @@ std::optional<GrowthGroup> described(const GroupRow& row) {
   return group;
 }
 
-// Counts the live allocations of tasks of equal name at a place, and the allocations whose address was reused although
-// no free was traced. Tasks are counted separately because other tasks at this place may never free their objects.
+// Counts live allocations by task name, cache and stack, and allocations whose address was reused without a traced
+// free. Task names are counted separately, because tasks of another name may never free their objects.
 class UntracedFrees {
  public:
   void add(const GrowthGroup& group, const GroupRow& row) {

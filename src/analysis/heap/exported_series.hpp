@@ -19,7 +19,7 @@ class ExportedSeries {
 
   // Adds the rows of one interval, in any order. Names that allocate or hold the most memory get rows of their own and
   // keep them. All other names share the row "other". A name loses its row if it has no live bytes and has not
-  // allocated for some hundred intervals.
+  // allocated for several hundred intervals.
   void add(const std::vector<TopRow>& rows);
   // Returns the rows in the order of their names. The row "other" is last.
   std::vector<ExportedRow> rows() const;

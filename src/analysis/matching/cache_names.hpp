@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Finds the slab cache of an allocation. Since Linux 7, kmem_cache_alloc events name the cache. In Linux 5.12 to 6.x,
 // only the free event of an object names the cache, so a separate pass learns the names from frees. This works because
-// a call site nearly always allocates objects of one size from the same cache (an exception are mempools). kmalloc
-// objects get a name from their size and kind, like the kernel's caches in mm/slab_common.c.
+// a call site nearly always allocates objects of one size from the same cache, except from mempools. kmalloc objects
+// get a name from their size and kind, like the kernel's caches in mm/slab_common.c.
 #pragma once
 
 #include <cstdint>

@@ -47,8 +47,8 @@ class PageMatcher {
            blocks_.contains(event.address);
   }
 
-  // Ends all allocations that still have live frames. Calls `closed` for each of them, with the arguments of `released`
-  // in release().
+  // Adds an allocation. First ends all allocations that still look live in its frames: calls `closed` for each of them,
+  // with the arguments of `released` in release().
   template <typename Visit>
   void allocate(const Event& event, std::uint32_t origin, Visit&& closed) {
     release(event.address, event.order, closed);

@@ -13,8 +13,8 @@ namespace kmt {
 
 namespace {
 
-// Functions in mm/filemap.c, mm/readahead.c and fs/buffer.c of Linux 2.6.31 to 7.0. They allocate pages for files of
-// file systems themselves and for block devices; these pages are not movable.
+// Functions in mm/filemap.c, mm/readahead.c and fs/buffer.c of Linux 2.6.31 to 7.0. They allocate pages for block
+// devices and for files that file systems use internally; these pages are not movable.
 constexpr std::string_view kOfPageCache[] = {
     "__filemap_get_folio",     "__filemap_get_folio_mpol", "filemap_alloc_folio",      "pagecache_get_page",
     "__page_cache_alloc",      "find_or_create_page",      "grow_dev_folio",           "grow_dev_page",
@@ -98,7 +98,7 @@ PageUseFlags::PageUseFlags(const std::vector<FlagName>& names) {
   kswapd_ = bits_of("__GFP_KSWAPD_RECLAIM");
 }
 
-// True for flags of page cache. grow_dev_folio() in fs/buffer.c and file systems with a mapping of GFP_NOFS allocate
+// True for flags of page cache. grow_dev_folio() in fs/buffer.c and file systems whose mappings use GFP_NOFS allocate
 // page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for memory of users (Linux 2.6.31 to
 // 7.0). __filemap_get_folio() clears all flags of GFP_KERNEL if it must not wait; folio_alloc() adds __GFP_COMP (Linux
 // 6.6 to 7.0).
@@ -111,8 +111,8 @@ bool PageUseFlags::are_of_page_cache(std::uint32_t gfp_flags, unsigned order) co
 
 // True for flags of slab pages. allocate_slab() in mm/slub.c removes all flags that are not about reclaim, and adds
 // __GFP_NOWARN and __GFP_NORETRY. If a smaller order is possible, it does not wait: it adds __GFP_NOMEMALLOC and
-// removes all reclaim (Linux 4.4 to 7.2). Buffers of sockets (skb_page_frag_refill()) have similar flags, but do not
-// wait without __GFP_NOMEMALLOC. Buffers of network devices (page_frag_cache) have __GFP_NOMEMALLOC, but wake kswapd.
+// removes the reclaim flags (Linux 4.4 to 7.2). Buffers of sockets (skb_page_frag_refill()) also do not wait, but lack
+// __GFP_NOMEMALLOC. Buffers of network devices (page_frag_cache) have __GFP_NOMEMALLOC, but wake kswapd.
 bool PageUseFlags::are_of_slab(std::uint32_t gfp_flags, unsigned order) const {
   if (no_warn_ == 0 || no_retry_ == 0 || no_memalloc_ == 0 || direct_reclaim_ == 0 || kswapd_ == 0) return false;
   const std::uint64_t of_slab = no_warn_ | no_retry_ | (order > 0 ? comp_ : 0);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kMostAncestors = 1024;
 
-// On x86, execve returns with the system call number of the new program's word size: see __set_personality_ia32() and
+// On x86, the end event of execve has the call number for the new program's word size: see __set_personality_ia32() and
 // set_personality_64bit() in arch/x86/kernel/process_64.c. On other architectures, the end of execve does not show the
 // word size.
 constexpr std::uint64_t kExecve64 = 59;

@@ -39,7 +39,7 @@ bool nests_times(const TraceInfo& info) {
           (recorder == info.recording.notes.end() || recorder->second.starts_with("kmemtrace")));
 }
 
-// Minimum jump of a clock that is reported. Smaller jumps are normal: the final time may be read on another CPU some
+// Minimum clock jump that is reported. Smaller jumps are normal: the final time may be read on another CPU some
 // time after the last event.
 constexpr std::uint64_t kJumpNs = 10'000'000'000;
 // Maximum disagreement of CPU clocks. If a task's first event precedes the task's birth by less, the clocks of CPUs
@@ -181,9 +181,9 @@ void CheckAnalysis::State::find_clocks_apart() {
 }
 
 // Compares the trace's clock with the second clock in memory samples. If the trace's clock stood still for a time, the
-// machine was suspended; such a difference is not reported as a jump. If the recorder has left a note in the trace, the
-// note is used instead, because it is more reliable. The note also shows whether the wall clock was set, which affects
-// the `tai` clock.
+// machine was suspended; such a difference is not reported as a jump. If the trace has the recorder's note
+// wall_clock_set_ns, this note is used instead, because it is more reliable. It shows whether the wall clock was set,
+// which affects the `tai` clock.
 void CheckAnalysis::State::find_jumps_of_samples() {
   if (!info.clock.in_ns) return;
   if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {

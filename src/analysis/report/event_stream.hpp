@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Passes on the events that a filter selects, in the order of the trace. Each event has the allocations that it starts
 // or ends. Allocations are numbered, and a free has the number of the allocation that it ends. Events are selected as
-// in a report: frees with their allocations, and all other events by CPU, task and context.
+// in a report: a free together with its allocation, and all other events by CPU, task and context.
 #pragma once
 
 #include <memory>

@@ -216,7 +216,7 @@ class HistoryMaker {
       const History::Reuse& reuse = from_.history.reuse()[number];
       Ends& ends = ends_[kind_of(number)];
       ends.all += reuse.ended;
-      // If the address of an allocation from before a loss was reused, the free may have been among the lost events.
+      // Ignores reused addresses of allocations from before a loss: their frees may be among the lost events.
       if (reuse.reallocated > 0 && reuse.last_reallocated_began >= common_.lost_until_ns)
         ends.reallocated += reuse.reallocated;
     }

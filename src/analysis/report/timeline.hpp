@@ -9,7 +9,7 @@ namespace kmt {
 struct TimelineRequest {
   std::size_t top = 5;        // maximum number of groups for each allocator
   std::size_t buckets = 512;  // maximum number
-  bool balances = true;       // true: the analysis covers the whole trace
+  bool balances = true;       // true: compare counters with events; requires that the analysis covers the whole trace
 };
 
 // Returns the memory over time of a report, which must contain histories.

@@ -2,8 +2,8 @@
 // Stores a value that changes by deltas, in bounded memory over a time of unknown length. All series of an analysis
 // share one clock, which divides the time into buckets. If the time no longer fits, all buckets become twice as wide.
 // Each series adapts to wider buckets at its next change. A series stores only buckets with changes. The sums do not
-// depend on the order of events; therefore a bucket has no maximum. Sums are modulo 2^64, because a damaged trace may
-// contain any sizes.
+// depend on the order of events; a maximum would, so buckets have none. Sums are modulo 2^64, because a damaged trace
+// may contain any sizes.
 #pragma once
 
 #include <cstddef>

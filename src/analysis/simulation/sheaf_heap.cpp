@@ -41,7 +41,7 @@ void SheafHeap::replace_empty_main(Cpu& cpu, unsigned node) {
     ++barn.empty;
     return;
   }
-  // The CPU fills the spare sheaf, one from the barn or a new one. The empty main sheaf becomes the spare one.
+  // The CPU fills its spare sheaf, a sheaf from the barn, or a new sheaf. The empty main sheaf becomes the spare one.
   if (!cpu.has_spare && barn.empty > 0) --barn.empty;
   cpu.has_spare = true;
   refill(cpu.main, node);

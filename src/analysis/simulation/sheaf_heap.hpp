@@ -2,8 +2,8 @@
 // Models a cache of SLUB with sheaves (mm/slub.c, Linux 7.0 to 7.2; read in 7.2.12). A sheaf is an array of free
 // objects. Each CPU has a main sheaf and a spare one. Each node has a barn of full and empty sheaves. A CPU fills an
 // empty sheaf from the node's partial slabs, and then from new pages. If the barn has enough full sheaves, the CPU
-// returns the objects of a sheaf to their slabs. Not modelled, in addition to SlubCache: the memory of the sheaves, the
-// sheaves of kfree_rcu() and prefilled sheaves, whose events are not traced.
+// returns the objects of a sheaf to their slabs. In addition to what SlubCache omits, the memory of the sheaves is not
+// modelled, nor are the sheaves of kfree_rcu() and prefilled sheaves, whose events are not traced.
 #pragma once
 
 #include <map>

@@ -36,9 +36,9 @@ struct SlabLayout {
 // Returns the prefix of a kmalloc cache's name, which depends on the GFP flags: "kmalloc-cg-".
 std::string_view kmalloc_prefix(std::string_view cache);
 
-// Adds the number of a random cache to the cache name. Since Linux 6.6, kmalloc can choose among several caches by call
-// site, using a secret of the running kernel. The model does not know this secret, and chooses randomly among as many
-// caches.
+// choose_random_cache() adds the number of a random cache to the cache name. Since Linux 6.6, kmalloc can choose among
+// several caches by call site, using a secret of the running kernel. The model does not know this secret, and chooses
+// randomly among as many caches.
 constexpr std::uint64_t kRandomCaches = 16;  // usual value of RANDOM_KMALLOC_CACHES_NR
 void choose_random_cache(ObjectKind& kind, std::uint64_t call_site, const SlabMachine& machine);
 // Returns the name without the number of a random cache.

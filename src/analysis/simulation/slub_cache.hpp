@@ -47,7 +47,7 @@ class SlubCache : public SlabHeap {
   SlubCache(const SlabGeometry& geometry, const SlabMachine& machine);
 
   // Gives a CPU the objects that it keeps at the start of the trace, from at most one full slab (take_started_slab()).
-  // There is such a slab.
+  // Only called while a full slab is left.
   virtual void start_cpu(unsigned cpu) = 0;
 
   Node& node_of(unsigned node) { return nodes_[node]; }

@@ -2,8 +2,8 @@
 // Models a cache of SLUB without sheaves (mm/slub.c, Linux 5.10 to 6.18). Each CPU allocates from its active slab, then
 // from its list of partial slabs, then from the node's list, then from new pages. If an object in a full slab is freed,
 // the slab moves to the list of the freeing CPU. If that list is too long, its slabs move to the node. The node frees
-// empty slabs if it has enough partial slabs. Not modelled, in addition to SlubCache: the sheaves of the caches
-// maple_node and vm_area_struct in Linux 6.18 and 6.19.
+// empty slabs if it has enough partial slabs. In addition to what SlubCache omits, the sheaves of the caches maple_node
+// and vm_area_struct in Linux 6.18 and 6.19 are not modelled.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The balance sheet for the kill of a task in a cgroup that reached its limit. It divides the usage of the cgroup.
+// The balance sheet of a cgroup that reached its limit, from a log of an OOM kill. Its lines add up to the usage.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace {
 
 using Amount = std::optional<ByteCount>;  // empty if the log does not contain it
 
-// The memory of the kernel that a cgroup's counters divide into kinds.
+// The kinds of kernel memory that a cgroup has counters for.
 struct KernelParts {
   Amount slab, stacks, tables, secondary_tables, percpu, vmalloc, zswap;
 

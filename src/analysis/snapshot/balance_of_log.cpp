@@ -137,7 +137,7 @@ void add_other_counters_of_log(Sheet& sheet, const KernelMemory& memory) {
   sheet.unknown_line("percpu", "percpu", kNotInLog);
   Amount reclaimable = find_number(memory.vmstat, "nr_kernel_misc_reclaimable");
   if (reclaimable) *reclaimable *= memory.page_size;
-  // older kernels print no such counter between these two
+  // older kernels print no such counter between PageTables and MemFree
   if (!reclaimable && !secondary && counted("PageTables") && counted("MemFree")) reclaimable = 0;
   sheet.group("others", "other counted kernel memory", "");
   sheet.part("reclaimable", "of drivers, reclaimable", reclaimable, "oom: kernel_misc_reclaimable");

@@ -164,7 +164,7 @@ void add_fragmentation(const KernelMemory& memory, Checks& checks) {
   checks.add_share(HealthTopic::fragmentation, is_known ? Amount(small) : Amount(), all);
 }
 
-// Linux 5.4 with a large balloon prints limits of zones that are larger than the machine. Such numbers are ignored.
+// Linux 5.4 with a large balloon prints zone watermarks that exceed the machine's memory. Such numbers are ignored.
 void add_min_free(const KernelMemory& memory, Checks& checks) {
   Amount pages;
   for (const MemoryZone& zone : memory.zones)

@@ -12,8 +12,8 @@ namespace kmt {
 
 namespace {
 
-// The lines of the balance sheet that have the pages of a kind. A line whose id starts with a name and "." also counts,
-// unless it is claimed by name.
+// The lines of the balance sheet whose memory belongs to this kind of page, and the names of their counters. Lines that
+// no kind lists belong to the kind `other`.
 struct CountersOfKind {
   PageKind kind;
   std::string_view source;

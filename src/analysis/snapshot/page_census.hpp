@@ -12,8 +12,8 @@
 
 namespace kmt {
 
-// Returns the order of the largest free blocks that the page allocator keeps, from buddyinfo. The default of the kernel
-// if unknown.
+// Returns the order of the largest free blocks that the page allocator keeps, from buddyinfo. If it is unknown, returns
+// the kernel's default.
 unsigned largest_free_order(const KernelMemory& memory);
 
 // Adds to a census the comparison with the balance sheet, the fragmentation of the zones, and notes about limits.

@@ -22,7 +22,7 @@ std::uint64_t sum_of_kinds(const PagesByKind& pages, std::span<const PageKind> k
   return sum;
 }
 
-// Returns the order of the largest block of this number of pages.
+// Returns the order of the largest block that is not larger than this number of pages.
 std::size_t order_of(std::uint64_t pages) {
   return std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(pages)) - 1, kPageOrders - 1);
 }

@@ -3,12 +3,12 @@
 // /proc/kpagecgroup.
 //
 // The kernel's source defines the flags (stable_page_flags() in fs/proc/page.c):
-// - Recent kernels show the flags of the head for all pages of a compound page. Older kernels show some of them,
+// - Recent kernels show the head page's flags for all pages of a compound page. Older kernels show some of them,
 //   such as LRU, only for the head. So all pages of a compound page count as the kind of its head.
-// - All pages of a free block have the flag BUDDY since Linux 4.6, before only the first. Neighbouring free blocks thus
+// - Since Linux 4.6, all pages of a free block have the flag BUDDY, not only the first. Neighbouring free blocks then
 //   form one run. The allocator merges free buddies, so the largest aligned blocks of a run are the free blocks.
-// - The free pages on the CPUs' own lists have no flags, as many pages of the kernel. Freeing clears the cgroup and the
-//   mark of compound pages, so pages that have these are in use.
+// - Free pages on the CPUs' own lists have no flags, like many kernel pages. Freeing a page clears its cgroup and its
+//   compound mark, so pages that have either are in use.
 // - SLAB pages may also have the flags of anonymous pages, because slabs reuse the field of the mapping.
 #pragma once
 

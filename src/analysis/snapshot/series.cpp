@@ -121,7 +121,7 @@ LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   return verdict_of_all(rest, series) == LeakVerdict::certain ? verdict : LeakVerdict::uncertain;
 }
 
-// Returns, for each cache with sheaves, the maximum bytes of slabs that are full of objects in sheaves.
+// Returns, for each cache with sheaves, the maximum size of the slabs that free objects in sheaves can fill.
 std::map<std::string, double> bytes_in_sheaves(const SnapshotResult& snapshot) {
   std::map<std::string, double> bytes;
   const auto machine = sheaf_machine_of(snapshot.memory);

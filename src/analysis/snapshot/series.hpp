@@ -21,7 +21,7 @@ class SnapshotSeriesAnalysis {
   struct Part {
     std::map<std::string, SnapshotRow> rows;
     std::vector<std::string> shrinkable;  // names of rows that consist only of reclaimable memory
-    // For slab caches with sheaves: maximum bytes of slabs that are full of objects in sheaves, by name.
+    // For slab caches with sheaves: maximum bytes of the slabs that free objects in sheaves can fill, by name.
     std::map<std::string, double> sheaves;
     std::size_t known_since = 0;
     bool known = false;

@@ -45,7 +45,7 @@ std::vector<SlabCacheUse> caches_of(const KernelMemory& memory) {
     cache.in_use = cache.active_objects * asked;
     cache.padding = cache.active_objects * (slab.object_bytes - asked);
     cache.free = (slab.objects - cache.active_objects) * slab.object_bytes;
-    // A damaged line, or one that was read with the wrong page size, may have more objects than have room.
+    // A damaged line, or one that was read with the wrong page size, may have more objects than fit into its slabs.
     cache.tails = cache.bytes - std::min(cache.bytes, slab.objects * slab.object_bytes);
   }
   for (const SlabTotal& slab : memory.unreclaimable_slabs) {
@@ -130,7 +130,7 @@ std::vector<BalanceChange> compare_sheets(const SnapshotResult& a, const Snapsho
   return changes;
 }
 
-// Returns an error if meminfo lacks a line. Otherwise, the memory in this line would seem unaccounted.
+// Returns an error if meminfo lacks a line. Without this check, the memory in this line would seem unaccounted.
 std::optional<std::string> why_no_sheet(const KernelMemory& memory) {
   constexpr std::array<std::string_view, 9> kLines = {"MemFree", "Buffers",     "Cached",     "AnonPages",  "Shmem",
                                                       "Slab",    "KernelStack", "PageTables", "VmallocUsed"};
@@ -201,7 +201,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
     SnapshotAmounts after = amounts_of(part, b);
     const bool lacks_rows = part == SnapshotPart::slab_caches && (lacks_caches(a.memory) || lacks_caches(b.memory));
     if (is_known(part, a) && is_known(part, b) && !lacks_rows) return changes(before, after);
-    // A report in the kernel's log has only the largest call sites. The amounts of rows in both lists are known.
+    // A report in the kernel's log has only the largest call sites. Only rows in both lists can be compared.
     if ((part == SnapshotPart::allocinfo || lacks_rows) && !before.empty() && !after.empty()) {
       const auto erased = std::erase_if(before, [&](const auto& one) { return !after.contains(one.first); }) +
                           std::erase_if(after, [&](const auto& one) { return !before.contains(one.first); });
