@@ -128,8 +128,8 @@ void rename_field(std::string& format, const std::string& name) {
   }
 }
 
-// Arguments and results in these events become zero. Their fields are renamed, so that readers do not mistake the zeros
-// for values.
+// True for events of function calls: their arguments and results become zero. The fields are renamed, so that readers
+// do not mistake the zeros for values.
 bool is_of_call(const EventFormat& format) {
   if (format.system == "kmemtrace") return format.name.starts_with("call_") || format.name.starts_with("probe_");
   return format.system == "ftrace" && (format.name.starts_with("funcgraph_") || format.name.starts_with("fgraph_"));

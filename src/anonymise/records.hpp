@@ -94,7 +94,7 @@ class RecordAnonymiser : public RecordSink {
   ClockScale clock_;
   ByteOrder order_ = ByteOrder::little;
   unsigned long_bytes_ = 8;
-  std::map<unsigned, Plan> plans_;  // by event ID
+  std::map<unsigned, Plan> plans_;  // key: event ID
   std::vector<std::uint8_t> rewritten_;
   Omitted omitted_;
 };

@@ -5,7 +5,7 @@
 // needs one cache line. When a large table is full, it grows by a fifth, so it is always at least 2/3 full. This saves
 // memory, because traces with many live objects need large tables.
 //
-// Maps of libraries were not suitable. The flat map of Boost 1.81 is the only faster one in Debian 12, but it conflicts
+// No library has a suitable map. The flat map of Boost 1.81 is the only faster one in Debian 12, but it conflicts
 // with Debian's default Boost development package. Other maps need two to three times the memory per entry.
 //
 // References and pointers to values are valid until the next insertion or erasure.

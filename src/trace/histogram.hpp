@@ -26,7 +26,7 @@ struct HistogramRow {
 struct Histogram {
   HistogramSource source = HistogramSource::trigger;
   std::string trigger;  // the trigger: "hist:keys=call_site:vals=bytes_req …"; empty if the text does not contain it
-  std::vector<std::string> keys;    // names
+  std::vector<std::string> keys;    // names of the keys
   std::vector<std::string> values;  // names of the values; the first is usually "hitcount"
   std::vector<HistogramRow> rows;   // in the order of the file
   // The kernel's totals. Empty if the text ends before the totals.

@@ -14,7 +14,7 @@ struct StrongId {
   friend bool operator==(StrongId, StrongId) = default;
 };
 
-using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // TraceTables::event_types
+using EventTypeId = StrongId<struct EventTypeTag, std::uint16_t>;  // index into TraceTables::event_types
 using CallSiteId = StrongId<struct CallSiteTag, std::uint32_t>;    // index into TraceTables::call_sites; 0 is "none"
 using CacheId = StrongId<struct CacheTag, std::uint32_t>;          // index into TraceTables::cache_names; 0 is "none"
 using StackId = StrongId<struct StackTag, std::uint32_t>;          // index into TraceTables::stacks; 0 is "none"

@@ -21,7 +21,7 @@ struct RawCpu {
 
 struct RawRecording {
   KernelDescription kernel;
-  std::vector<RawCpu> cpus;  // by number
+  std::vector<RawCpu> cpus;  // sorted by CPU number
   // Texts of the statistics of CPUs that are not in `cpus`. The first line of a text is "CPU: N". If a text lacks this
   // line, the CPU of its losses is unknown.
   std::vector<std::string> more_statistics;

@@ -27,7 +27,7 @@ class StackIds {
   // stack, the next unused number is the key.
   FlatMap<std::uint32_t> kernel_ids_;
   FlatMap<std::uint32_t> user_ids_;
-  FlatMap<std::uint32_t> place_ids_;  // by frame
+  FlatMap<std::uint32_t> place_ids_;  // key: frame
   FlatMap<std::uint32_t> ids_of_both_;
 };
 

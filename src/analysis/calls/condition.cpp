@@ -218,7 +218,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   if (type.kind == ValueKind::string) return condition;
   if (condition.quoted) throw bad(fmt::format(", but \"{}\" is a string", printable(condition.text)));
   const bool is_truth = condition.text == "true" || condition.text == "false";
-  const bool may_be_null = type.kind == ValueKind::pointer || (type.is_long && type.is_hex);  // an address
+  const bool may_be_null = type.kind == ValueKind::pointer || (type.is_long && type.is_hex);  // true: may be an address
   if ((is_truth && type.kind != ValueKind::boolean) || (condition.text == "NULL" && !may_be_null))
     throw bad(fmt::format(", but \"{}\" is not", condition.text));
   CallCondition made = condition;

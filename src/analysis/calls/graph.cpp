@@ -98,10 +98,10 @@ struct CallGraph::State {
   bool chooses_by_arguments = conditions.any_of_arguments();
   bool chooses_by_results = conditions.any_of_results();
   std::vector<Function> functions;
-  FlatMap<std::uint32_t> function_ids;  // by address
+  FlatMap<std::uint32_t> function_ids;  // key: address of the function
   std::vector<Node> nodes = {{}};       // nodes[0] is not used, because number 0 means "none"
   std::vector<std::uint32_t> free_nodes;
-  FlatMap<Live> live;  // by number
+  FlatMap<Live> live;  // key: number of the allocation
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;

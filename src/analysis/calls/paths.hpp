@@ -41,7 +41,7 @@ class CallPaths : public Source {
  private:
   struct Function {
     std::uint64_t inside = 0;  // any address inside the function
-    std::uint8_t level = 0;    // interrupt level
+    std::uint8_t level = 0;    // interrupt level at which the function always runs
   };
   enum class Site : std::uint8_t { not_asked, real, trampoline };
 
@@ -59,10 +59,10 @@ class CallPaths : public Source {
   bool as_stacks_;
   CallStacks calls_;
   std::vector<Function> functions_;
-  FlatMap<std::uint32_t> function_ids_;  // by address
+  FlatMap<std::uint32_t> function_ids_;  // key: address of the function
   FlatMap<std::uint32_t> name_ids_;      // key: address in a function; value: ID of the function's name
   std::unordered_map<std::string, std::uint32_t> known_names_;
-  std::vector<Site> sites_;                // by CallSiteId
+  std::vector<Site> sites_;                // index: CallSiteId
   FlatMap<std::uint32_t> sites_of_calls_;  // key: address; value: CallSiteId
   StackIds stacks_;
   std::vector<std::uint64_t> path_;  // call path of the current event, innermost call first

@@ -62,7 +62,7 @@ void ShownCalls::take(CallGraphResult& result) {
     for (const auto& [goes_by, begin, slot] : *heap) shown.emplace_back(begin, slot);
   std::ranges::sort(shown);
   shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
-  std::vector<std::uint32_t> index(calls_.size());  // by slot: index of the call in the result
+  std::vector<std::uint32_t> index(calls_.size());  // index: slot; value: index of the call in the result
   std::vector<std::pair<std::uint64_t, GraphStep>> steps;
   for (const auto& [begin, slot] : shown) {
     Held& held = calls_[slot];

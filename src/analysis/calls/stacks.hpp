@@ -55,7 +55,7 @@ struct TaskCalls {
   std::uint16_t last_cpu = 0;
   bool unsure = false;  // events were lost; the task's position is unknown until its next call starts or ends
 
-  // nullptr: none.
+  // Returns nullptr if no call is open.
   OpenCall* innermost() { return calls.empty() ? nullptr : &calls.back(); }
   // Returns the innermost call if the event happens directly in this call. Returns nullptr if the event is in an
   // interrupt on top of all calls, or if the innermost call is unknown because events were lost.

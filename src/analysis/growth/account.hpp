@@ -53,7 +53,7 @@ class KernelAccount {
   const InvestigationEvidence& evidence_;
   std::vector<StateSeries> states_;
   std::vector<StateGrowth> growth_;
-  std::map<std::string, Rise> rises_;  // by state
+  std::map<std::string, Rise> rises_;  // key: name of the state
   // By name of the kernel counter; contains only late rises that are certain.
   std::map<std::string, LateRise> late_rises_;
   // For each cache: growth of its sampled live bytes, in bytes, since the late rise of the cache began.

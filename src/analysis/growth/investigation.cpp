@@ -85,7 +85,7 @@ class Judge {
   const InvestigationEvidence& evidence_;
   std::optional<GrowthSeen> trace_;  // groups of the recording; missing stacks are taken from samples
   KernelAccount account_;
-  std::size_t judged_ = 0;                   // clusters
+  std::size_t judged_ = 0;                   // number of clusters tested for growth
   std::map<std::string, double> explained_;  // explained growth in bytes per second, by counter name
   // By counter name: growth in bytes per second of memory that new processes hold.
   std::map<std::string, double> held_by_processes_;

@@ -148,7 +148,7 @@ void SampleGrowth::reconcile(const std::function<bool(std::uint64_t)>& lives) {
 GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
                               const std::function<std::string(std::uint64_t)>& cgroup_name) const {
   GrowthSeen seen;
-  const std::size_t over = std::max<std::size_t>(step_of(end_ns), 1);  // fine steps
+  const std::size_t over = std::max<std::size_t>(step_of(end_ns), 1);  // number of fine steps
   const std::size_t together = (over + kSteps - 1) / kSteps;
   seen.step_seconds = static_cast<double>(step_ns_ * together) / 1e9;
   seen.steps = over / together;

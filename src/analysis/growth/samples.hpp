@@ -22,7 +22,7 @@ class SampleGrowth {
   // Maximum number of time steps in a result. A result has at least half as many steps, unless the samples end very
   // early.
   static constexpr std::size_t kSteps = 64;
-  // Maximum number of live samples; further samples are only counted.
+  // Maximum number of groups; samples of further groups are only counted.
   static constexpr std::size_t kMostGroups = 200'000;
 
   // Follows samples for `seconds` from `begin_ns` (CLOCK_MONOTONIC). Ignores allocations of `own_process`, which is
@@ -44,7 +44,7 @@ class SampleGrowth {
   // tracepoints.
   GrowthSeen seen(std::uint64_t end_ns, const std::string& release,
                   const std::function<std::string(std::uint64_t)>& cgroup_name) const;
-  std::uint64_t not_kept() const { return not_kept_; }  // samples
+  std::uint64_t not_kept() const { return not_kept_; }  // returns the number of samples that were not followed
   std::uint64_t samples() const { return samples_; }
   // Returns the estimated number of allocations by cache, including freed ones.
   const std::map<std::string, double>& allocations() const { return allocations_; }
@@ -57,7 +57,7 @@ class SampleGrowth {
   struct Group {
     std::vector<std::uint64_t> stack;
     std::uint64_t cgroup;
-    std::uint32_t process;  // 0: interrupt
+    std::uint32_t process;  // 0: an interrupt
     std::string task;
     std::string cache;  // a name as in GrowthGroup::cache
     bool pages = false;
@@ -97,9 +97,9 @@ class SampleGrowth {
   std::uint64_t samples_ = 0;
   std::uint64_t not_kept_ = 0;
   std::vector<Group> groups_;
-  std::map<std::string, double> allocations_;  // by cache
+  std::map<std::string, double> allocations_;  // key: cache
   std::unordered_map<std::string, std::uint32_t> ids_;
-  std::unordered_map<std::uint64_t, Live> live_;  // by pointer
+  std::unordered_map<std::uint64_t, Live> live_;  // key: pointer
 };
 
 // Includes the page tables of processes for which `has_too_many` returns true. Other page tables stay excluded, because

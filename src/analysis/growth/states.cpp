@@ -104,7 +104,7 @@ bool follows_processes(std::string_view name) { return name == "PageTables" || n
 std::vector<StateSeries> state_series(const std::vector<MemorySeries>& states) {
   std::vector<StateSeries> all;
   std::map<std::string, std::size_t> caches;
-  std::map<std::string, Kinds> kinds;  // by class
+  std::map<std::string, Kinds> kinds;  // key: class of the caches
   for (const MemorySeries& series : states) {
     const bool is_cache = series.source == MemorySource::slabinfo_objects;
     if (series.points.size() < 2 ||

@@ -132,7 +132,7 @@ GrowthSeen trace_growth(const ReportResult& report) {
   const TimeAxis& axis = report.histories->axis;
   seen.step_seconds = static_cast<double>(axis.width_ns) / 1e9;
   seen.steps = axis.buckets;
-  std::vector<const GroupRow*> rows;  // by group in seen.groups: index of its report row
+  std::vector<const GroupRow*> rows;  // index: group in seen.groups; value: its report row
   UntracedFrees untraced;
   for (const GroupTable& table : report.groups)
     for (const GroupRow& row : table.rows) {
@@ -161,7 +161,7 @@ void name_memory_cgroups(const MemoryCgroups& cgroups, GrowthSeen& seen) {
 }
 
 void name_processes(const std::function<std::string(std::uint32_t)>& name_of, GrowthSeen& seen) {
-  std::map<std::uint32_t, std::map<std::string, double>> bytes_of_names;  // by process
+  std::map<std::uint32_t, std::map<std::string, double>> bytes_of_names;  // key: process
   for (const GrowthGroup& group : seen.groups)
     if (group.process != 0) bytes_of_names[group.process][group.task] += group.bytes;
   std::map<std::uint32_t, std::string> names;

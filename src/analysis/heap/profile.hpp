@@ -99,7 +99,7 @@ class HeapProfile {
   std::vector<Group> groups_;
   std::size_t groups_to_fold_ = 2 * kMostEndedGroups;
   std::unordered_map<std::string, std::uint32_t> group_ids_;  // key: the result of identity_of() for the sample
-  std::unordered_map<std::uint64_t, Live> live_;              // by pointer
+  std::unordered_map<std::uint64_t, Live> live_;              // key: pointer
   std::unordered_map<std::uint32_t, ProcessName> process_names_;
   std::uint64_t replaced_ = 0;
 };

@@ -44,7 +44,7 @@ class CacheNames {
 
  private:
   struct Request {
-    std::uint64_t call_site;  // address
+    std::uint64_t call_site;  // address of the call site
     std::uint64_t bytes;      // size of the object
   };
   struct Source {  // Properties of an allocation that determine the name of its cache.

@@ -75,7 +75,7 @@ class EventFilter {
   std::uint64_t from_ns_ = 0;
   std::uint64_t to_ns_ = 0;
   enum class Answer : std::uint8_t { unknown, no, yes };
-  std::vector<Answer> call_site_answers_;  // by CallSiteId
+  std::vector<Answer> call_site_answers_;  // index: CallSiteId
 };
 
 }  // namespace kmt

@@ -38,7 +38,7 @@ struct Origin {
   Allocator allocator = Allocator::slab;
   std::uint8_t order = 0;                            // only for pages
   std::int8_t migrate_type = 0;                      // only for pages
-  bool from_cache = false;                           // kmem_cache_alloc
+  bool from_cache = false;                           // true: allocated by kmem_cache_alloc; false: by kmalloc
   SlabAccount account = SlabAccount::unreclaimable;  // only for slab objects
   PageUse page_use = PageUse::unknown;  // use of pages and vmalloc areas; requires GroupingOptions::page_uses
   // Number of the process; 0: unknown. Requires GroupingOptions::processes. Grouping::process_name() returns the name.
@@ -163,17 +163,17 @@ class Grouping {
   bool by_syscall_;
   bool by_container_;
   bool by_freer_;
-  int reclaimable_;  // the migrate type Reclaimable
+  int reclaimable_;  // number of the migrate type Reclaimable
   Charging charging_;
   Syscalls syscalls_;
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
-  std::vector<Makes> makes_;  // by call site
+  std::vector<Makes> makes_;  // index: call site
   bool fixed_by_call_;        // true: every key of the report depends only on the values that is_same_call() compares
   InternTable<Group> groups_;
   InternTable<Values> freers_;
   InternTable<OriginKey> origins_;
-  std::vector<std::uint32_t> recent_;  // by call site: ID of the most recent origin
+  std::vector<std::uint32_t> recent_;  // index: call site; value: ID of the most recent origin
   std::vector<Origin> new_origins_;
 
   // Tables of values that do not fit into 32 bits. A group stores the IDs of such values.
@@ -196,16 +196,16 @@ class Grouping {
     std::uint32_t object = 0;  // 0: not computed yet, else 1 + index in texts_
     std::uint32_t function = 0;
   };
-  std::vector<KnownCode> code_of_stack_;   // by stack: ID of the code of the innermost frame in user space
-  std::vector<std::uint32_t> same_stack_;  // by stack: 0: not computed yet, else 1 + ID of the first equal stack
+  std::vector<KnownCode> code_of_stack_;   // index: stack; value: ID of the code of the innermost frame in user space
+  std::vector<std::uint32_t> same_stack_;  // index: stack; 0: not computed yet, else 1 + ID of the first equal stack
   std::map<std::vector<std::uint64_t>, std::uint32_t> stacks_;
-  std::vector<std::uint32_t> code_of_site_;     // by call site: 0: not computed yet, else 1 + ID of the address
-  std::vector<std::uint32_t> caller_of_stack_;  // by stack, like code_of_site_
-  std::vector<std::uint8_t> use_of_stack_;      // by stack: 0: not computed yet, else 1 + PageUse
+  std::vector<std::uint32_t> code_of_site_;     // index: call site; 0: not computed yet, else 1 + ID of the address
+  std::vector<std::uint32_t> caller_of_stack_;  // index: stack; values as in code_of_site_
+  std::vector<std::uint8_t> use_of_stack_;      // index: stack; 0: not computed yet, else 1 + PageUse
   PageUseFlags page_use_flags_;
-  // By call site (index 0) and by stack (index 1); 0: not computed yet, else 1 + is_for_interrupted_task().
+  // Element 0 is indexed by call site, and element 1 by stack. 0: not computed yet, else 1 + is_for_interrupted_task().
   std::vector<std::uint8_t> is_for_task_[2];
-  // By the ID of an address; 0: not computed yet, else 1 + index in texts_.
+  // Index: ID of an address; 0: not computed yet, else 1 + index in texts_.
   std::vector<std::uint32_t> function_of_code_;
   // The owners of the code at an address. 0: not computed yet, else 1 + index in owners_.
   struct KnownOwners {
@@ -213,7 +213,7 @@ class Grouping {
     std::uint32_t directory = 0;
     std::uint32_t subsystem = 0;
   };
-  std::vector<KnownOwners> owners_of_code_;  // by the ID of an address
+  std::vector<KnownOwners> owners_of_code_;  // index: ID of an address
   std::vector<CodeOwner> owners_;            // without duplicates
   std::map<std::pair<std::string, bool>, std::uint32_t> owner_ids_;
   std::optional<SourceDirectories> directories_;

@@ -44,7 +44,7 @@ class LargestAllocations : public EventSink {
   const TraceInfo& info_;
   std::size_t most_;
   std::priority_queue<Candidate> smallest_;
-  std::unordered_map<std::uint32_t, AllocationSlice> kept_;  // by number
+  std::unordered_map<std::uint32_t, AllocationSlice> kept_;  // key: number of the allocation
   std::map<std::pair<std::int64_t, std::string>, std::uint32_t> tracks_;
   AllocationSlices result_;
 };

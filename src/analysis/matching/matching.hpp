@@ -52,9 +52,9 @@ struct MatchedBatch {
   EventBatch events;
   std::vector<Step> steps;  // one for each event
   std::vector<Origin> new_origins;
-  std::array<std::vector<std::uint32_t>, kUnits> queues;  // by unit: indices of its events
-  std::vector<PagesTaken> pages;                          // by event
-  std::vector<std::uint32_t> freers;  // by event: Grouping::freer_of(); empty if no key of the report needs it
+  std::array<std::vector<std::uint32_t>, kUnits> queues;  // index: unit; value: indices of the unit's events
+  std::vector<PagesTaken> pages;                          // in the order of the events
+  std::vector<std::uint32_t> freers;  // index: event; value: Grouping::freer_of(); empty if no key needs it
 };
 
 class Classifier {

@@ -37,11 +37,11 @@ class ModuleTimes : public Source {
 
   Source& source_;
   std::optional<ModuleLoads> loads_;
-  std::vector<Covered> sites_;         // by CallSiteId
-  std::vector<Covered> known_stacks_;  // by StackId
+  std::vector<Covered> sites_;         // index: CallSiteId
+  std::vector<Covered> known_stacks_;  // index: StackId
   FlatMap<std::uint32_t> sites_at_;    // key: CallSiteId and epoch (a time in which the loaded modules do not change)
   FlatMap<std::uint32_t> stacks_at_;   // key: StackId and epoch
-  FlatMap<std::uint32_t> site_ids_;    // by address
+  FlatMap<std::uint32_t> site_ids_;    // key: address
   StackIds stacks_;
   std::vector<std::uint64_t> frames_;
 };

@@ -31,7 +31,7 @@ struct ObjectStream::State {
   Matching matching;
   ObjectSink& sink;
   MatchedBatch batch;
-  std::vector<std::uint32_t> kind_of;  // by number
+  std::vector<std::uint32_t> kind_of;  // index: number of the object
   std::vector<std::uint32_t> free;
   EventSpan span;
 };

@@ -16,7 +16,7 @@ enum class PageUse : std::uint8_t {
   unknown,
   page_cache,        // pages of files and block devices
   user,              // pages of user memory, including shared memory
-  page_table,        // of processes
+  page_table,        // page tables of processes
   slab,              // pages of slabs and large kmallocs, whose objects have events of their own
   reclaimable_slab,  // pages of slabs for inodes, dentries and other reclaimable objects
   vmalloc,

@@ -91,14 +91,14 @@ class Syscalls {
   std::map<std::string, std::uint32_t, std::less<>> ids_;
   // Key: number of the system call, and whether the program is a 32-bit program.
   std::map<std::pair<std::uint64_t, bool>, std::uint32_t> numbers_;
-  std::vector<Entry> stacks_;               // by StackId
-  std::vector<Named> types_;                // by EventTypeId
-  FlatMap<State> states_;                   // by task
-  std::set<std::int32_t> compat_at_begin_;  // processes
+  std::vector<Entry> stacks_;               // index: StackId
+  std::vector<Named> types_;                // index: EventTypeId
+  FlatMap<State> states_;                   // key: task
+  std::set<std::int32_t> compat_at_begin_;  // processes that ran 32-bit programs at the start
   // By process and time: true if the process executes a 32-bit program from then on. Contains only times at which this
   // changed.
   std::map<std::int32_t, std::map<std::uint64_t, bool>> widths_;
-  std::map<std::int32_t, Executing> executing_;  // by process
+  std::map<std::int32_t, Executing> executing_;  // key: process
   std::size_t lost_seen_ = 0;
 };
 

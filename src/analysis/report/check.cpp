@@ -89,7 +89,7 @@ struct CheckAnalysis::State {
   void check_pages(const Event& event);
   SlabMatcher& objects_of(EventKind kind) { return objects[static_cast<std::size_t>(allocator_of(kind))]; }
   struct ObjectKind {
-    std::uint32_t cache;  // CacheId
+    std::uint32_t cache;  // a CacheId
     std::uint32_t call_site;
     std::uint64_t bytes;
   };
@@ -124,7 +124,7 @@ struct CheckAnalysis::State {
     std::int32_t tid = 0;
     std::uint8_t level = 0;
   };
-  std::vector<Last> last;  // by CPU
+  std::vector<Last> last;  // index: CPU
   // Time and CPU of the first event of each task that was not known at that time. If a task was born after its first
   // event, the clocks of CPUs disagree.
   std::unordered_map<std::int32_t, std::pair<std::uint64_t, std::uint16_t>> unborn;
@@ -138,7 +138,7 @@ struct CheckAnalysis::State {
   LongestSilence silence;
   InternTable<ObjectKind> kinds;
   std::array<SlabMatcher, kPointerAllocators> objects;  // SlabObject::origin is an ID in `kinds`
-  std::vector<std::uint64_t> older_frees;  // by CacheId: number of frees of slab objects from before the trace
+  std::vector<std::uint64_t> older_frees;  // index: CacheId; value: frees of slab objects from before the trace
   Findings findings;
 };
 

@@ -338,14 +338,14 @@ class HistoryMaker {
   ReplacedObjects replaced_;
   std::optional<KernelVersion> version_;
   std::vector<std::string_view> probed_;
-  int movable_ = 0;  // the migrate type Movable
+  int movable_ = 0;  // number of the migrate type Movable
   bool tasks_selected_ = false;
   bool has_slab_events_ = false;
   PageTables all_page_tables_;
-  std::unordered_map<std::uint32_t, PageTables> page_tables_;  // by Origin::process
-  std::unordered_map<std::uint32_t, bool> is_task_;            // by call site
+  std::unordered_map<std::uint32_t, PageTables> page_tables_;  // key: Origin::process
+  std::unordered_map<std::uint32_t, bool> is_task_;            // key: call site
   std::unordered_map<Kind, Ends, HashOfKind> ends_;
-  std::vector<OriginFacts> facts_;  // by origin number
+  std::vector<OriginFacts> facts_;  // index: number of the origin
 };
 
 // Collects the live memory of each process in each group.
@@ -382,7 +382,7 @@ class Holders {
     std::map<std::string_view, LiveName> by_name;
     for (const Held& one : held) {
       const TaskName& process = from_.grouping.process_name(from_.origins[one.origin]);
-      if (!process.id) continue;  // an interrupt
+      if (!process.id) continue;  // skip interrupts
       LiveName& name = by_name[process.comm];
       ++name.processes;
       name.live += one.live;

@@ -54,12 +54,12 @@ class History {
     return of_allocator_[static_cast<std::size_t>(allocator)];
   }
   const TimeSeries& reclaimable_slab() const { return reclaimable_slab_; }
-  const TimeSeries& page_backed_slab() const { return page_backed_slab_; }  // large kmallocs
+  const TimeSeries& page_backed_slab() const { return page_backed_slab_; }  // memory of large kmallocs
   const TimeSeries& page_frames() const { return page_frames_; }
   // Returns the number of pages taken from the free lists of the zones minus the number of pages returned to them. Null
   // if the trace has no such events.
   const TimeSeries* taken_from_zones() const { return sees_zones_ ? &taken_from_zones_ : nullptr; }
-  const std::vector<Reuse>& reuse() const { return reuse_; }  // by origin; origins at the end may be missing
+  const std::vector<Reuse>& reuse() const { return reuse_; }  // index: origin; origins at the end may be missing
   const FreeCounts& frees() const { return frees_; }
   const OlderFrees& older_frees() const { return older_frees_; }
 

@@ -35,8 +35,8 @@ struct Account : AllocationSums {
 struct AnomalyKey {
   std::uint32_t first_site;   // CallSiteId; 0: none
   std::uint32_t second_site;  // CallSiteId; 0: none
-  std::uint32_t cache;        // CacheId
-  std::uint16_t kind;         // Imperfection
+  std::uint32_t cache;        // a CacheId
+  std::uint16_t kind;         // an Imperfection
   std::uint16_t allocator;
 };
 struct AnomalyCount {
@@ -139,7 +139,7 @@ class Ledger {
   EventCounts other_events_;
   EventSpan whole_span_;
   std::vector<Origin> origins_ = {{}};  // index: number of the origin; 0 means "none"
-  std::vector<Account> accounts_;       // by group
+  std::vector<Account> accounts_;       // index: group
   std::map<FreedKey, Account> freed_accounts_;
   std::array<Allocated, kAllocators> allocated_{};
   std::array<PageOrderRow, kMostPageOrder + 1> orders_{};

@@ -36,7 +36,7 @@ std::string text_of(std::span<const KeyValue> keys) {
 struct Line {
   std::vector<KeyValue> keys;
   std::uint64_t total = 0;
-  std::size_t place = 0;  // after sorting
+  std::size_t place = 0;  // position after sorting
 };
 using Lines = std::map<std::string, Line>;
 

@@ -15,9 +15,9 @@
 namespace kmt {
 
 struct MostLiveSources {
-  const std::vector<Origin>& origins;         // by number of the origin; origins have their process
-  const std::vector<LiveCount>& live;         // by number of the origin, without pages
-  const std::vector<LiveCount>& maybe_freed;  // by group
+  const std::vector<Origin>& origins;         // index: number of the origin; origins have their process
+  const std::vector<LiveCount>& live;         // index: number of the origin; excludes pages
+  const std::vector<LiveCount>& maybe_freed;  // index: group
   const Grouping& grouping;
   const TraceInfo& info;
   const SymbolNames& symbols;

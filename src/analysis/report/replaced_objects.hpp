@@ -70,17 +70,17 @@ class ReplacedObjects {
 
   const HistorySources& from_;
   std::unordered_map<std::uint32_t, std::uint32_t> cache_of_site_;   // CacheId by CallSiteId; 0: unknown
-  std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // by CacheId
-  std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // by CallSiteId
+  std::unordered_map<std::uint32_t, CountByThird> births_of_cache_;  // key: CacheId
+  std::unordered_map<std::uint32_t, CountByThird> births_of_site_;   // key: CallSiteId
   // By object size: live objects of unknown caches, and frees of older objects of caches whose allocations are unknown.
   std::unordered_map<std::uint64_t, CountByThird> births_of_size_;
   std::unordered_map<std::uint64_t, CountByThird> older_of_size_;
-  std::vector<CountByThird> births_of_origin_;  // by origin, for all allocators
+  std::vector<CountByThird> births_of_origin_;  // index: origin, of any allocator
   std::vector<std::pair<CallSiteId, CountByThird>> older_by_site_;
   // Key: the cache, or 0 with the call site and the object size.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, bool> replaced_;
 
-  bool has_companions_ = false;  // find_companions() was called
+  bool has_companions_ = false;  // true: find_companions() was called
   std::vector<Companion> companions_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> companions_of_call_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> calls_;  // key: group and call site

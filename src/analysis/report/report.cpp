@@ -157,19 +157,19 @@ struct ReportAnalysis::State {
   Matching matching;
   Ledger ledger;
   KnownCauses causes;
-  std::vector<LiveCount> live;  // by number of the origin: live memory, without pages
-  // By number of the origin: live memory whose free may be among the lost events.
+  std::vector<LiveCount> live;  // index: number of the origin; value: its live memory; excludes pages
+  // Index: number of the origin. Value: its live memory whose free may be among the lost events.
   std::vector<LiveCount> older_than_loss;
-  std::vector<LiveCount> maybe_freed;  // by group
+  std::vector<LiveCount> maybe_freed;  // index: group
   LivePages live_pages;
-  int movable;  // the migrate type Movable
+  int movable;  // number of the migrate type Movable
   bool names_most_live;
   bool sums_live_pages;
   bool history_of_live;
   bool judges_reclaimable;
   MatchedBatch batch;                    // only used by add()
-  std::vector<SharedHistory> histories;  // by group; empty if histories were not requested
-  std::vector<SharedTraffic> traffic;    // by group; empty if traffic was not requested
+  std::vector<SharedHistory> histories;  // index: group; empty if histories were not requested
+  std::vector<SharedTraffic> traffic;    // index: group; empty if traffic was not requested
 };
 
 ReportAnalysis::ReportAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request)

@@ -19,7 +19,7 @@ namespace kmt {
 struct ReportRequest {
   ReportFilter filter;
   std::vector<GroupKey> by = {GroupKey::call_site};
-  FindCaller find_caller;  // for GroupKey::caller
+  FindCaller find_caller;  // only needed for GroupKey::caller
   // Names and thread groups of all tasks, from an earlier pass over the trace. If null, only the names that were read
   // so far are known.
   const TraceTasks* tasks = nullptr;
@@ -44,7 +44,7 @@ struct ReportRequest {
   bool holders = false;  // only with `history`; true: fill GroupHistory::holders
   // True: fill ReportResult::most_live. Not possible with keys that are only known when an allocation is freed.
   bool most_live = false;
-  bool live_pages = false;  // fill ReportResult::live_pages
+  bool live_pages = false;  // true: fill ReportResult::live_pages
 };
 
 class ReportAnalysis {

@@ -8,7 +8,7 @@ namespace kmt {
 
 struct TimelineRequest {
   std::size_t top = 5;        // maximum number of groups for each allocator
-  std::size_t buckets = 512;  // maximum number
+  std::size_t buckets = 512;  // maximum number of time buckets in the result
   bool balances = true;       // true: compare counters with events; requires that the analysis covers the whole trace
 };
 

@@ -38,8 +38,8 @@ class LongestSilence {
 
   std::uint64_t begin_ns_ = 0, longest_ns_ = 0, second_ns_ = 0;
   std::uint64_t last_ns_ = 0, events_ = 0;
-  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // by CPU: task and time of the last event
-  std::unordered_map<std::int32_t, Seen> seen_;                  // by task
+  std::vector<std::pair<std::int32_t, std::uint64_t>> on_cpus_;  // index: CPU; value: task and time of its last event
+  std::unordered_map<std::int32_t, Seen> seen_;                  // key: task
 };
 
 }  // namespace kmt

@@ -69,7 +69,7 @@ struct Caches {
   std::unordered_map<std::string, std::size_t> index;
   std::vector<MemorySeries> objects;
   std::vector<MemorySeries> pages;
-  std::map<std::string, MemorySeries, std::less<>> extensions;  // by cache
+  std::map<std::string, MemorySeries, std::less<>> extensions;  // key: cache
 
   void add(const SlabInfo& cache, std::uint64_t time_ns, double page_size) {
     const auto [place, is_new] = index.try_emplace(cache.name, objects.size());

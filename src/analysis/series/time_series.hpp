@@ -88,7 +88,7 @@ class TimeSeries {
   Entry& find_entry(TimeBucket at);
   void fold(std::uint32_t shift);
 
-  std::vector<Entry> entries_;  // by bucket
+  std::vector<Entry> entries_;  // sorted by bucket
   TimeBucket last_;             // bucket of the last entry; all entries have the shift of this bucket
 };
 

@@ -58,8 +58,8 @@ class KmallocProfile : public ObjectSink {
   const SymbolNames& symbols_;
   CacheNames caches_;
   ObjectStream stream_;
-  std::vector<Account> accounts_;     // by kind
-  std::vector<std::uint32_t> kinds_;  // by object
+  std::vector<Account> accounts_;     // index: kind
+  std::vector<std::uint32_t> kinds_;  // index: object; value: its kind
   ObjectClock clock_;
 };
 

@@ -45,7 +45,7 @@ class HeapReplay : public ObjectSink {
   const SlabMachine machine_;
   ObjectStream stream_;
   std::vector<HeapSimulation> heaps_;
-  std::vector<std::uint32_t> alive_;  // by number of a live object: number of the object's kind
+  std::vector<std::uint32_t> alive_;  // index: number of a live object; value: number of its kind
   ObjectClock clock_;
 };
 

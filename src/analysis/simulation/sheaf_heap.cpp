@@ -18,7 +18,7 @@ void SheafHeap::start_cpu(unsigned cpu) {
   slabs_[slab].older -= objects;
 }
 
-// alloc_from_pcs()
+// Implements alloc_from_pcs().
 std::uint32_t SheafHeap::allocate(std::uint64_t, unsigned number, int node) {
   const unsigned home = machine_.node_of(number);
   const unsigned wanted = node < 0 ? home : static_cast<unsigned>(node);
@@ -31,7 +31,7 @@ std::uint32_t SheafHeap::allocate(std::uint64_t, unsigned number, int node) {
   return slab;
 }
 
-// __pcs_replace_empty_main()
+// Implements __pcs_replace_empty_main().
 void SheafHeap::replace_empty_main(Cpu& cpu, unsigned node) {
   if (!cpu.spare.empty()) return std::swap(cpu.main, cpu.spare);
   Barn& barn = barns_[node];
@@ -47,7 +47,7 @@ void SheafHeap::replace_empty_main(Cpu& cpu, unsigned node) {
   refill(cpu.main, node);
 }
 
-// free_to_pcs()
+// Implements free_to_pcs().
 void SheafHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   const unsigned node = machine_.node_of(number);
   if (slabs_[slab].node != node) return free_to_slab(slab);
@@ -56,7 +56,7 @@ void SheafHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   cpu.main.push_back(slab);
 }
 
-// __pcs_replace_full_main()
+// Implements __pcs_replace_full_main().
 void SheafHeap::replace_full_main(Cpu& cpu, unsigned node) {
   Barn& barn = barns_[node];
   if (cpu.has_spare && cpu.spare.size() < capacity_) return std::swap(cpu.main, cpu.spare);
@@ -74,12 +74,12 @@ void SheafHeap::replace_full_main(Cpu& cpu, unsigned node) {
   }
 }
 
-// sheaf_flush_unused()
+// Implements sheaf_flush_unused().
 void SheafHeap::flush(const Sheaf& sheaf) {
   for (const std::uint32_t slab : sheaf) free_to_slab(slab);
 }
 
-// refill_objects()
+// Implements refill_objects().
 void SheafHeap::refill(Sheaf& sheaf, unsigned node) {
   refill_from_node(sheaf, node);
   for (auto other = nodes_.begin(); sheaf.size() < capacity_ && other != nodes_.end(); ++other)
@@ -87,7 +87,7 @@ void SheafHeap::refill(Sheaf& sheaf, unsigned node) {
   while (sheaf.size() < capacity_) refill_from_new_slab(sheaf, node);
 }
 
-// __refill_objects_node()
+// Implements __refill_objects_node().
 void SheafHeap::refill_from_node(Sheaf& sheaf, unsigned node) {
   while (sheaf.size() < capacity_ && node_of(node).first != kNone) {
     const std::uint32_t slab = node_of(node).first;
@@ -95,11 +95,11 @@ void SheafHeap::refill_from_node(Sheaf& sheaf, unsigned node) {
     const std::size_t objects = std::min<std::size_t>(free_objects(slab), capacity_ - sheaf.size());
     sheaf.insert(sheaf.end(), objects, slab);
     slabs_[slab].used += static_cast<std::uint32_t>(objects);
-    if (free_objects(slab) > 0) put_on_node(slab, true);  // __slab_try_return_freelist()
+    if (free_objects(slab) > 0) put_on_node(slab, true);  // implements __slab_try_return_freelist()
   }
 }
 
-// alloc_from_new_slab()
+// Implements alloc_from_new_slab().
 void SheafHeap::refill_from_new_slab(Sheaf& sheaf, unsigned node) {
   const std::uint32_t slab = new_slab(node);
   const std::size_t objects = std::min<std::size_t>(geometry_.objects, capacity_ - sheaf.size());
@@ -120,7 +120,7 @@ std::uint32_t SheafHeap::allocate_from_slabs(unsigned node) {
   return slab;
 }
 
-// __slab_free()
+// Implements __slab_free().
 void SheafHeap::free_to_slab(std::uint32_t slab) {
   const bool was_full = free_objects(slab) == 0;
   --slabs_[slab].used;

@@ -151,7 +151,7 @@ void HeapSimulation::reach(std::uint64_t ns) {
 void HeapSimulation::book_held(Cache& cache, std::uint64_t before, std::uint64_t ns) {
   const std::uint64_t held = cache.heap->held_bytes();
   if (held == before) return;
-  const std::uint64_t change = held - before;  // modulo 2^64
+  const std::uint64_t change = held - before;  // computed modulo 2^64
   SimulatedCache& account = cache.account;
   account.end.held += change;
   now_.held += change;

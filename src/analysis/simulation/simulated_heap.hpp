@@ -66,7 +66,7 @@ class TimeIntegral {
   }
 
  private:
-  Sum before_ = 0;  // modulo 2^128
+  Sum before_ = 0;  // computed modulo 2^128
 };
 
 class HeapSimulation {
@@ -114,7 +114,7 @@ class HeapSimulation {
   const SlabMachine& machine_;
   std::unique_ptr<SlabHeap> shared_heap_;
   std::vector<Kind> kinds_;
-  std::vector<std::uint32_t> places_;  // by object
+  std::vector<std::uint32_t> places_;  // index: object; value: result of SlabHeap::allocate()
   std::vector<Cache> caches_;
   std::map<std::string, std::uint32_t> cache_ids_;
   HeldMemory now_;
@@ -123,7 +123,7 @@ class HeapSimulation {
   bool keeps_series_;
   unsigned shift_ = 10;
   std::vector<HeldMemory> series_;
-  std::vector<bool> site_is_used_;  // index: as in SlabLayout::site_caches
+  std::vector<bool> site_is_used_;  // index: the same as in SlabLayout::site_caches
 };
 
 }  // namespace kmt

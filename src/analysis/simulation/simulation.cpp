@@ -118,7 +118,7 @@ class Simulation::State : public HeapReplay {
   SimulationRequest request_;
   SimulationResult result_;
   std::optional<SlabinfoCheck> check_;
-  std::vector<Checked> kinds_;  // by number
+  std::vector<Checked> kinds_;  // index: number of the kind
 };
 
 Simulation::State::State(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches,

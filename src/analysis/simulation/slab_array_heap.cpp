@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-// enable_cpucache()
+// Computes the array sizes as enable_cpucache() does.
 SlabArrayHeap::SlabArrayHeap(const SlabGeometry& geometry, const SlabMachine& machine)
     : geometry_(geometry), machine_(machine) {
   const std::uint64_t bytes = geometry.object_bytes;
@@ -55,7 +55,7 @@ std::uint32_t SlabArrayHeap::take_from_slabs(unsigned number) {
   return slab;
 }
 
-// cache_alloc_refill()
+// Implements cache_alloc_refill().
 void SlabArrayHeap::refill(Objects& array, unsigned number) {
   Objects& shared = node_of(number).shared;
   if (!shared.empty()) {

@@ -32,7 +32,7 @@ struct SlabMachine {
 SlabMachine slab_machine_of(const TraceInfo& info);
 
 struct SlabGeometry {
-  std::uint64_t object_bytes = 0;  // with padding
+  std::uint64_t object_bytes = 0;  // size of an object with its padding
   std::uint64_t slab_bytes = 0;
   std::uint32_t objects = 0;  // number of objects in a slab
   unsigned order = 0;         // a slab has 2^order pages

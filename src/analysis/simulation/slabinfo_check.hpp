@@ -43,7 +43,7 @@ class SlabinfoCheck {
   std::vector<Cache> caches_;
   std::map<std::string, std::uint32_t> ids_;
   std::vector<std::uint32_t> cache_of_kind_;
-  std::vector<std::uint32_t> places_;  // by object
+  std::vector<std::uint32_t> places_;  // index: object; value: result of SlabHeap::allocate()
   // By page: the cache of its objects, because kfree events do not name the cache.
   FlatMap<std::uint32_t> cache_of_page_;
   std::uint64_t unknown_frees_ = 0;

@@ -73,7 +73,7 @@ void SlobHeap::put(Page& page, std::uint32_t begin, std::uint32_t words) {
   page.free.erase(next);
 }
 
-// slob_alloc(), slob_page_alloc()
+// Implements slob_alloc() and slob_page_alloc().
 std::uint32_t SlobHeap::allocate(std::uint64_t bytes, unsigned, int) {
   if (bytes >= page_bytes_) {
     held_ += bytes;

@@ -38,14 +38,14 @@ class SlobHeap : public SlabHeap {
     std::uint16_t size;
   };
   struct Page {
-    std::vector<Block> free;  // by address
+    std::vector<Block> free;  // sorted by address
     std::uint32_t words = 0;  // number of free words
     std::uint32_t next = kNone;
     std::uint32_t previous = kNone;
     bool listed = false;
   };
   struct List {
-    std::uint32_t first = kNone;  // a ring
+    std::uint32_t first = kNone;  // first page; the pages of a list form a ring
   };
 
   List& list_of(std::uint64_t bytes);

@@ -25,7 +25,7 @@ std::uint32_t SlubCache::new_slab(unsigned node) {
   return slab;
 }
 
-// discard_slab()
+// Implements discard_slab().
 void SlubCache::give_back(std::uint32_t slab) {
   slabs_[slab].place = Place::given_back;
   unused_.push_back(slab);

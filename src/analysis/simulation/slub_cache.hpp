@@ -33,7 +33,7 @@ class SlubCache : public SlabHeap {
   struct Slab {
     std::uint32_t used = 0;
     std::uint32_t next = kNone;
-    std::uint32_t previous = kNone;  // node_list
+    std::uint32_t previous = kNone;  // only used if the slab is on a node's list
     std::uint32_t older = 0;         // number of objects from before the trace
     std::uint16_t node = 0;
     Place place = Place::full;

@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-// __unfreeze_partials()
+// Implements __unfreeze_partials().
 void SlubHeap::drain(Cpu& cpu) {
   for (std::uint32_t slab = cpu.partial; slab != kNone;) {
     const std::uint32_t next = slabs_[slab].next;
@@ -21,7 +21,7 @@ void SlubHeap::drain(Cpu& cpu) {
   cpu.below.clear();
 }
 
-// put_cpu_partial()
+// Implements put_cpu_partial().
 void SlubHeap::put_on_cpu(std::uint32_t slab, Cpu& cpu, bool may_drain) {
   const bool is_full =
       reserves_.counts_objects ? cpu.objects > reserves_.cpu_partial : cpu.slabs >= reserves_.cpu_partial;
@@ -63,7 +63,7 @@ std::uint32_t SlubHeap::take_from_node(unsigned number, Cpu& cpu) {
   return first;
 }
 
-// deactivate_slab()
+// Implements deactivate_slab().
 void SlubHeap::leave_active(Cpu& cpu) {
   const std::uint32_t slab = std::exchange(cpu.active, kNone);
   if (free_objects(slab) == 0)
@@ -74,7 +74,7 @@ void SlubHeap::leave_active(Cpu& cpu) {
     put_on_node(slab, false);
 }
 
-// ___slab_alloc()
+// Implements ___slab_alloc().
 std::uint32_t SlubHeap::allocate(std::uint64_t, unsigned number, int node) {
   Cpu& cpu = cpu_of(number);
   const auto fits = [&](std::uint32_t slab) { return node < 0 || slabs_[slab].node == node; };
@@ -95,7 +95,7 @@ std::uint32_t SlubHeap::allocate(std::uint64_t, unsigned number, int node) {
   return cpu.active;
 }
 
-// __slab_free()
+// Implements __slab_free().
 void SlubHeap::release(std::uint32_t slab, std::uint64_t, unsigned number) {
   Slab& entry = slabs_[slab];
   --entry.used;

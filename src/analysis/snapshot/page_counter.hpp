@@ -82,8 +82,8 @@ class PageCounter {
   Run run_;
   std::optional<std::uint64_t> block_;  // number of the current pageblock
   PagesByKind in_block_{};
-  std::unordered_map<std::uint64_t, std::uint64_t> other_flags_;  // by flags: pages
-  std::unordered_map<std::uint64_t, PagesByKind> cgroups_;        // by inode number
+  std::unordered_map<std::uint64_t, std::uint64_t> other_flags_;  // key: flags; value: number of pages
+  std::unordered_map<std::uint64_t, PagesByKind> cgroups_;        // key: inode number of the cgroup
   std::uint64_t last_cgroup_ = 0;
   PagesByKind* pages_of_last_ = nullptr;  // points into cgroups_
 };

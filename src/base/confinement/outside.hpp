@@ -28,7 +28,7 @@ struct PreparedOutput {
   int fd = -1;            // descriptor of the output if it is a file; NewFile takes it over
   bool replaces = false;  // true if the output replaces an existing file
   bool taken = false;
-  // Slot of list_unfinished(), so that a signal handler removes the output if the child does not run yet.
+  // Slot of list_unfinished(), so that a signal handler removes the output if the child is not running yet.
   std::atomic<const char*>* listed = nullptr;
 };
 

@@ -71,7 +71,7 @@ bool is_in_user_namespace() {
   for (auto& number : numbers) {
     rest = trim(rest);
     number = take_number<std::uint64_t>(rest);
-    if (!number) return false;  // unknown
+    if (!number) return false;  // it is unknown whether the IDs map to themselves
   }
   return *numbers[0] != 0 || *numbers[1] != 0 || *numbers[2] != 0xffffffff;
 }

@@ -57,7 +57,7 @@ struct Report {
   std::uint64_t lost_events = 0;
   std::vector<Finding> findings;
   std::vector<Totals> totals;
-  std::vector<Group> groups;  // by allocator, then by ReportOptions::sort
+  std::vector<Group> groups;  // sorted by allocator, then by ReportOptions::sort
 };
 
 // Returns the valid keys for `by`.

@@ -84,13 +84,13 @@ struct Machine {
   bool little_endian = true;
   unsigned word_bits = 64;
   unsigned cpus = 0;
-  std::uint64_t page_size = 0;  // bytes
+  std::uint64_t page_size = 0;  // in bytes
   bool clock_in_ns = true;      // true if times are in nanoseconds; otherwise in ticks of another length
 };
 
 // A problem in a trace, or a reason why its numbers are uncertain. docs/imperfections.md lists the kinds.
 struct Finding {
-  std::string id;        // "lost_events"
+  std::string id;        // ID such as "lost_events"
   std::string severity;  // "info", "uncertain", "loss" or "error"
   std::string sentence;
   std::uint64_t count = 0;

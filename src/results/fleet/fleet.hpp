@@ -17,7 +17,7 @@ namespace kmt {
 
 struct FleetKeyInfo {
   std::string_view name;    // name of the key in the option --by
-  std::string_view header;  // of tables
+  std::string_view header;  // header of the key's column in tables
   std::string_view sql;     // SQL expression that computes the value (a string) from a row of the table of sums
   std::string_view meaning;
 };

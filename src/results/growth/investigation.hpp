@@ -116,11 +116,11 @@ struct LateRise {
 struct StateGrowth {
   std::string name;
   bool cache = false;
-  double first = 0;  // bytes
+  double first = 0;  // first value, in bytes
   double last = 0;
   Trend trend;
-  bool sure = false;                 // confirmed growth
-  bool reclaimable = false;          // reclaimable memory
+  bool sure = false;                 // the growth is confirmed
+  bool reclaimable = false;          // the memory is reclaimable
   double explained_bytes_per_s = 0;  // growth that findings explain, in bytes per second
   std::vector<double> values;        // bytes, at equal time steps
   double step_seconds = 0;
@@ -249,7 +249,7 @@ struct GrowthFinding {
   std::size_t ended_processes = 0;   // number of these that have ended; 0 if this is unknown
   std::vector<FindingCache> caches;  // largest first
   std::vector<Reason> reasons;       // reasons for and against the finding
-  std::vector<double> series;        // live bytes
+  std::vector<double> series;        // live bytes at equal time steps
   double step_seconds = 0;
   // Set if the rate is from kernel counters, which rise since this time. The rate then has no confidence interval.
   std::optional<double> since_seconds;
@@ -363,9 +363,9 @@ struct InvestigationPlan {
   bool trace_stacks = false;
   bool calls = false;               // true: `kmemtrace graph` can record calls of kernel functions
   std::vector<std::string> states;  // files of /proc that can be read
-  double state_interval = 0;        // seconds
+  double state_interval = 0;        // time between two readings, in seconds
   double most_cpu_seconds = 0;      // CPU budget in seconds; sampling and recording end before they exceed the budget
-  double least_cpu_seconds = 0;     // minimum cost
+  double least_cpu_seconds = 0;     // minimum CPU time that the plan needs, in seconds
   double cpu_share = 0;             // requested limit of the CPU budget, as a share of the CPU time of all `cpus`
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;

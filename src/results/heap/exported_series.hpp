@@ -20,7 +20,7 @@ struct ExportedRow {
 };
 
 struct ExportedMetrics {
-  std::string kernel;                   // release
+  std::string kernel;                   // kernel release
   std::vector<ExportedRow> call_sites;  // call sites of slab objects
   std::vector<ExportedRow> caches;      // slab caches
   std::vector<ExportedRow> page_orders;

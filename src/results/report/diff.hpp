@@ -30,7 +30,7 @@ struct DiffBasis {
 struct DiffRow {
   std::vector<KeyValue> keys;  // empty if the row is a sum
   std::string name;
-  std::optional<GroupRow> a;  // empty: unknown
+  std::optional<GroupRow> a;  // empty: the values are unknown
   std::optional<GroupRow> b;
   bool in_a = false;  // true: trace A has the group
   bool in_b = false;

@@ -19,15 +19,15 @@ namespace kmt {
 enum class Outcome : std::uint8_t {
   unseen,  // the event is outside the time window
   other,   // the event neither allocates nor frees
-  failed,  // a failed allocation
-  began,   // an allocation
+  failed,  // the event is a failed allocation
+  began,   // the event is an allocation
   // An allocation with contradictory times: the trace shows a free of the previous object at this address before that
   // object was allocated.
   began_after_early_free,
   duplicate_event,  // a second event for the same allocation, which replaces the first event
   freed,            // a free of an allocation in the trace
   freed_null,
-  freed_nothing,  // ZERO_SIZE_PTR
+  freed_nothing,  // a free of ZERO_SIZE_PTR
   allocated_before_trace,
   double_or_untraced,  // a second free of an address without an allocation in between
   impossible_order,

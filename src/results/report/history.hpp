@@ -84,7 +84,7 @@ struct GroupHistory {
   // may have been freed.
   std::vector<std::uint64_t> doubtful_bytes;
   Lifetimes ages;               // ages of the allocations that are live at the end
-  std::uint64_t oldest_ns = 0;  // greatest age
+  std::uint64_t oldest_ns = 0;  // age of the oldest of these allocations
   std::array<LiveCount, kDoubts> doubtful{};
   // Counts of allocations with the call sites and sizes of the group. `reallocated_of` counts all of them.
   // `reallocated` counts those whose address was allocated again although no free was seen.

@@ -132,7 +132,7 @@ struct LeaksResult {
   std::uint64_t lost_until_ns = 0;
   std::uint64_t events = 0;  // number of events within --time, including events that the filters exclude
   std::vector<Imperfection> incomplete;
-  std::optional<std::uint64_t> cut_at_ns;  // Histories::cut_at_ns
+  std::optional<std::uint64_t> cut_at_ns;  // like Histories::cut_at_ns
   std::vector<LeakTable> tables;
   // Number of slab objects at the start of the trace, if its samples contain it.
   std::optional<std::uint64_t> older_lived;

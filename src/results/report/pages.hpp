@@ -32,7 +32,7 @@ struct PageTaskRow {
   std::string task;                 // "find-153", "[softirq]"
   std::string comm;                 // "find", "[softirq]"
   std::optional<std::int32_t> tid;  // empty for interrupts
-  EventsAndPages allocated;         // mm_page_alloc
+  EventsAndPages allocated;         // mm_page_alloc, without failed allocations
   EventsAndPages failed;            // failed allocations
   EventsAndPages zone_locked;       // mm_page_alloc_zone_locked: pages taken from the buddy lists under the zone lock
   EventsAndPages refilled;          // zone_locked events that refill per-CPU lists

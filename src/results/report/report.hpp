@@ -109,7 +109,7 @@ struct AnomalyRow {
 // The group with the most live memory. Pages are excluded, because they may contain objects of other groups.
 // Reclaimable memory is excluded too.
 struct MostLive {
-  std::string group;  // GroupRow::name
+  std::string group;  // name of the group, as in GroupRow::name
   LiveCount live;
   bool is_upper_bound = false;
   TaskName process;           // the process that allocated the largest part of `live`

@@ -73,7 +73,7 @@ struct PageblockUse {
   std::uint64_t free = 0;       // blocks that are entirely free
   std::uint64_t movable = 0;    // blocks with movable, but no unmovable and no unmarked pages
   std::uint64_t unmovable = 0;  // blocks with unmovable, but no movable pages
-  std::uint64_t mixed = 0;      // blocks with both
+  std::uint64_t mixed = 0;      // blocks with both unmovable and movable pages
   std::uint64_t uncertain = 0;  // blocks with unmarked, but no unmovable pages
   PagesByKind in_mixed{};       // pages of the mixed blocks
   // Mixed blocks by the number of their unmovable and unmarked pages. Element N counts the blocks with 2^N to
@@ -97,7 +97,7 @@ struct PageComparison {
   PageKind kind = PageKind::free;
   std::uint64_t bytes = 0;              // in the census; `anonymous` includes `ksm`, and `other` includes `unmarked`
   std::optional<std::int64_t> counted;  // in the counters; empty if unknown
-  std::string_view source;              // names of the counters
+  std::string_view source;              // names of the counters that `counted` sums up
 };
 // A counter whose memory has the kind `other` or `unmarked` in the census.
 struct CountedKernelMemory {

@@ -78,7 +78,7 @@ struct DyingCgroups {
 
 struct SnapshotResult {
   KernelMemory memory;
-  std::uint64_t total = 0;  // MemTotal
+  std::uint64_t total = 0;  // MemTotal, or the usage of the cgroup that the snapshot shows
   std::vector<BalanceLine> sheet;
   std::vector<SlabCacheUse> caches;
   std::vector<DyingCgroups> dying_cgroups;  // largest number first
@@ -106,12 +106,12 @@ std::optional<std::uint64_t> user_bytes(const CgroupMemory& cgroup);
 enum class SnapshotPart : std::uint8_t {
   balance_sheet,
   slab_caches,
-  vmalloc,           // callers
-  allocinfo,         // lines
-  cgroups,           // cgroups, including their children
-  dying_cgroups,     // cgroups that still exist and have removed cgroups below them
-  slab_allocations,  // call sites in SLUB's alloc_traces
-  page_owners,       // stacks
+  vmalloc,           // amounts by caller
+  allocinfo,         // amounts by line of allocinfo
+  cgroups,           // amounts by cgroup, including its children
+  dying_cgroups,     // numbers of removed cgroups, by the existing cgroup above them
+  slab_allocations,  // amounts by call site in SLUB's alloc_traces
+  page_owners,       // amounts by stack
 };
 inline constexpr std::array kSnapshotParts = {SnapshotPart::balance_sheet,    SnapshotPart::slab_caches,
                                               SnapshotPart::vmalloc,          SnapshotPart::allocinfo,

@@ -8,7 +8,7 @@
 
 namespace kmt {
 
-// "FUNCTION WHY"
+// Parses lines "FUNCTION WHY".
 std::vector<RefusedFunction> parse_refused_functions(std::string_view text) {
   std::vector<RefusedFunction> refused;
   while (!text.empty() && refused.size() < kMostRecordedFunctions) {

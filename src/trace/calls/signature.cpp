@@ -131,8 +131,8 @@ class Registers {
 
   // Takes a structure that is passed by value. x86-64 (psABI) uses up to two registers, or the stack if too few
   // registers are left. AArch64 (AAPCS64) also uses up to two registers, but passes larger structures by reference.
-  // s390x uses one register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, only structures in one
-  // register of a little-endian machine are decoded. In all other cases, the raw registers are shown.
+  // s390x uses one register for 1, 2, 4 or 8 bytes, otherwise a reference. On other machines, a structure is decoded
+  // only if it fits into one register and the machine is little-endian. Otherwise, the raw registers are shown.
   void take_structure(const ValueType& type, CallValue& value) {
     const std::uint32_t bytes = type.bytes;
     if (bytes == 0) return;

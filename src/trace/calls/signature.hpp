@@ -21,7 +21,7 @@
 namespace kmt {
 
 enum class ValueKind : std::uint8_t {
-  nothing,  // void
+  nothing,  // the function returns void
   unknown,  // not known, because the value is not in a register or was not read
   integer,
   boolean,
@@ -54,7 +54,7 @@ struct ValueType {
   bool is_hex = false;                             // shown in hex: flags, and numbers that may be addresses
   bool is_gfp = false;                             // declared as gfp_t
   bool is_long = false;                            // declared as unsigned long; may be an error (IS_ERR_VALUE())
-  bool is_octal = false;                           // file mode
+  bool is_octal = false;                           // the value is a file mode
   std::uint32_t bytes = 0;                         // size of the value; 0 for strings
   std::shared_ptr<const Enumerators> enumerators;  // for enumerations, and integers with named values
   std::shared_ptr<const NamedFlags> flags;         // names of bits, for integers and enumerations that are bit sets
@@ -85,7 +85,7 @@ struct RecordedValueType {
 
 struct CallSignature {
   std::vector<Parameter> parameters;
-  bool more = false;  // variadic
+  bool more = false;  // true: the function is variadic
   ValueType result;
   std::vector<RecordedValueType> recorded;
 };

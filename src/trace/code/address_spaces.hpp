@@ -48,7 +48,7 @@ class AddressSpaces {
   std::uint32_t begin_space(std::int32_t process, std::uint64_t time_ns, std::uint32_t parent);
 
   std::vector<Space> spaces_;
-  std::unordered_map<std::int32_t, std::vector<std::uint32_t>> of_process_;  // by time
+  std::unordered_map<std::int32_t, std::vector<std::uint32_t>> of_process_;  // each list is sorted by time
 };
 
 }  // namespace kmt

@@ -30,7 +30,7 @@ std::optional<SyscallOfEvent> syscall_of_event(std::string_view event);
 // The reason why kernel code runs, such as a system call. It is derived from the name of one function in the stack.
 struct KernelEntry {
   enum class Kind : std::uint8_t {
-    none,     // nothing
+    none,     // the name shows no reason
     syscall,  // the function implements the system call `name`
     page_fault,
     exit,  // the task is exiting

@@ -14,7 +14,7 @@ namespace kmt {
 
 struct UserFrame {
   std::uint64_t offset = 0;  // byte offset in the file of the object; if the object has no file, an address
-  std::uint32_t object = 0;  // UserCode::objects
+  std::uint32_t object = 0;  // index into UserCode::objects
   std::uint32_t is_return_address = 0;
 
   friend bool operator==(const UserFrame&, const UserFrame&) = default;

@@ -28,12 +28,12 @@ struct SpaceChange {
   };
 
   std::uint64_t time_ns = 0;  // on the trace's clock; 0: before the trace began
-  std::int32_t process = 0;   // thread group
+  std::int32_t process = 0;   // ID of the process (thread group)
   Kind kind = Kind::mapped;
-  std::int32_t parent = 0;   // only for forks
+  std::int32_t parent = 0;   // only for forks: the parent process
   std::uint32_t object = 0;  // only for mappings: index into UserMemory::objects
   std::uint64_t start = 0;   // only for mappings: first address
-  std::uint64_t size = 0;    // bytes
+  std::uint64_t size = 0;    // only for mappings: size in bytes
   // Offset of the mapping in the object's file, in bytes. For generated code, the first address of the mapping.
   std::uint64_t file_offset = 0;
 };
@@ -41,7 +41,7 @@ struct SpaceChange {
 // The code objects and the changes of the processes' mappings, as stored in a trace.
 struct UserMemory {
   std::vector<CodeObject> objects;
-  std::vector<SpaceChange> changes;  // by time
+  std::vector<SpaceChange> changes;  // sorted by time
 
   bool empty() const { return changes.empty(); }
 };

@@ -13,7 +13,7 @@ namespace kmt {
 
 struct TraceCode {
   std::string kallsyms;                      // text of /proc/kallsyms; may be empty
-  ModuleEvents module_events;                // from events
+  ModuleEvents module_events;                // loads and removals of modules that events report
   std::vector<ModuleChange> module_changes;  // changes in the order in which the recorder noticed them
   UserCode user;                             // the code in user stacks
   AddressSpaces address_spaces;              // where the code of user stacks is in the memory of each process

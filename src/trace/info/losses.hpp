@@ -20,7 +20,7 @@ struct LostEvents {
 // The kernel's statistics of one CPU's ring buffer (per_cpu/cpuN/stats), read after recording stopped.
 struct BufferStatistics {
   unsigned cpu = 0;
-  std::uint64_t entries = 0;  // still unread
+  std::uint64_t entries = 0;  // number of events that were not read yet
   // Number of events that were overwritten. For the ring buffer of a BPF program: events dropped because the buffer was
   // full.
   std::uint64_t overrun = 0;

@@ -23,7 +23,7 @@ struct TraceRecording {
   PageIdentity page_identity = PageIdentity::frame;
   // Notes on the machine and the recording, by name; see docs/formats/kmt.md.
   std::map<std::string, std::string> notes;
-  std::vector<StateSample> samples;  // by time
+  std::vector<StateSample> samples;  // sorted by time
 };
 
 }  // namespace kmt

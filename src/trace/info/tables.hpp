@@ -21,7 +21,7 @@ struct EventType {
 
 struct TraceTables {
   std::vector<EventType> event_types;
-  std::vector<std::uint64_t> call_sites = {0};  // addresses
+  std::vector<std::uint64_t> call_sites = {0};  // addresses of the call sites
   std::vector<std::string> cache_names = {""};
   StackTable stacks;
   // GFP flags of this kernel, in the order in which the kernel prints them; empty: unknown.

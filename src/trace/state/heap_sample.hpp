@@ -85,7 +85,7 @@ struct HeapLosses {
 // Information about a sampled profile, without its samples.
 struct HeapProfileFacts {
   std::string selection;  // text of the selected tasks or cgroup; empty: the whole machine
-  std::string kernel;     // release
+  std::string kernel;     // kernel release
   std::uint64_t start_unix_ns = 0;
   std::uint64_t duration_ns = 0;
   std::uint64_t mean_bytes = 0;  // mean distance between two samples, in bytes
@@ -111,14 +111,14 @@ struct DrawnSize {
 struct DrawnGroup {
   std::vector<std::uint64_t> stack;  // innermost frame first; does not contain frames of tracing functions
   std::uint64_t call_site = 0;       // 0 if the event does not contain it
-  std::uint64_t cgroup = 0;          // id
+  std::uint64_t cgroup = 0;          // ID of the cgroup
   std::uint32_t process = 0;
   AllocationContext context = AllocationContext::task;
   bool pages = false;
   std::string comm;
   // Name of the cache. Empty if the event does not contain the name; all samples of the group then have one size.
   std::string cache;
-  std::vector<DrawnSize> sizes;  // without duplicates
+  std::vector<DrawnSize> sizes;  // without duplicate sizes
 };
 
 // A sampled profile as it is stored in a file. The command `profile` computes all its numbers from this data.

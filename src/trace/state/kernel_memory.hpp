@@ -57,7 +57,7 @@ struct SlabAttributes {
   std::optional<std::uint64_t> objects;
   std::optional<std::uint64_t> total_objects;
   std::optional<std::uint64_t> slabs;
-  std::optional<std::uint64_t> partial;            // slabs
+  std::optional<std::uint64_t> partial;            // number of slabs on the partial lists of nodes
   std::optional<std::uint64_t> cpu_slabs;          // number of slabs from which CPUs allocate now
   std::optional<std::uint64_t> cpu_partial_slabs;  // number of slabs on the partial lists of CPUs
   std::vector<NamedText> others;                   // contents of other files in the folder
@@ -119,7 +119,7 @@ struct PercpuUse {
   // Bytes of the first percpu chunk, for all CPUs together. These bytes are not part of MemTotal, because the kernel
   // allocated this chunk before it computed MemTotal.
   std::optional<std::uint64_t> first_chunk_bytes;
-  NamedAmounts values;  // percpu_stats
+  NamedAmounts values;  // lines of percpu_stats
 };
 
 // A task in the table of tasks that the kernel logs for an OOM kill.
@@ -194,7 +194,7 @@ struct KernelMemory {
   std::vector<CgroupMemory> cgroups;
   std::vector<AllocationSite> slab_allocations;  // alloc_traces: call sites of live objects
   std::vector<AllocationSite> slab_frees;        // free_traces: call sites that freed objects
-  std::vector<AllocationSite> page_owners;       // counts pages
+  std::vector<AllocationSite> page_owners;       // `count` is a number of pages
   std::vector<AllocationSite> kmemleak;
   std::optional<OomKill> oom;  // the report in the kernel's log; set if all numbers are from this report
   std::vector<SlabTotal> unreclaimable_slabs;

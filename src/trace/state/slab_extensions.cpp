@@ -22,7 +22,7 @@ std::uint64_t size_of_kmalloc(std::string_view name) {
 SlabExtensions slab_extensions(const std::vector<SlabInfo>& caches,
                                const std::function<bool(const std::string&)>& counts) {
   constexpr std::uint64_t kMostObjects = 0x7FFF;      // a struct slab counts its objects in 15 bits
-  std::map<std::uint64_t, std::string_view> kmalloc;  // by object size
+  std::map<std::uint64_t, std::string_view> kmalloc;  // key: object size; value: name of the cache
   for (const SlabInfo& cache : caches)
     if (const std::uint64_t size = size_of_kmalloc(cache.name)) kmalloc.emplace(size, cache.name);
   SlabExtensions found;

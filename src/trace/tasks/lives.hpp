@@ -16,7 +16,7 @@ namespace kmt {
 // A process that existed when the recorder read the kernel's files. For threads other than the first one of a process,
 // only the ID of the process is known.
 struct KnownProcess {
-  std::int32_t group = 0;       // the process
+  std::int32_t group = 0;       // ID of the process
   std::int32_t parent = 0;      // process ID of the parent; 0: none or unknown
   std::uint64_t pid_space = 0;  // inode number of the PID namespace; 0: unknown
   std::string cgroup;           // cgroup of version 2: "/system.slice/db.service"; empty: unknown
@@ -65,8 +65,8 @@ class TaskLives {
   using ByTask = std::unordered_map<std::int32_t, Value>;
   const ByTask<KnownProcess>& noted_of(Noted when) const { return noted_[static_cast<std::size_t>(when)]; }
 
-  ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // by birth
-  ByTask<std::map<std::uint64_t, std::string>> moves_;  // by time
+  ByTask<std::map<std::uint64_t, TaskLife>> lives_;     // inner key: time of birth
+  ByTask<std::map<std::uint64_t, std::string>> moves_;  // inner key: time of the move
   std::array<ByTask<KnownProcess>, 3> noted_;           // index: Noted
 };
 

@@ -15,7 +15,7 @@ namespace kmt {
 
 struct TraceTasks {
   std::unordered_map<std::int32_t, std::string> comms;  // by task ID: the last name of the task
-  TaskNameHistory names;                                // from events
+  TaskNameHistory names;                                // names that events report
   // By task ID: ID of the task's process. Use thread_group() to look it up.
   std::unordered_map<std::int32_t, std::int32_t> thread_groups;
   TaskLives lives;  // when tasks were created, or moved to another cgroup
