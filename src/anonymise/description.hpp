@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// Anonymises all facts except event formats, which only describe the kernel, and except the code of processes.
+// Anonymises all facts except event formats, which only describe the kernel. Drops the user memory: see UserLayout.
 // SECURITY.md lists what happens to each fact. Unknown facts are dropped, and their names are added to `omitted`.
 TraceDescription anonymous(const TraceDescription& description, const Pseudonyms& pseudonyms, const CodeLayout& code,
                            std::vector<std::string>& omitted);

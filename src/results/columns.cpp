@@ -14,8 +14,8 @@ Cell member(const auto& row) {
   return Cell{std::uint64_t{row.*Member}};
 }
 
-// Returns the bytes allocated beyond the request. Only slab objects have this value: percpu memory is requested for one
-// CPU but allocated for all CPUs, and vmap areas and pages have exactly the requested size. Returns 0 if a kernel
+// Returns the bytes allocated beyond the request. Only slab objects have this value. Percpu memory is requested for one
+// CPU but allocated for all CPUs. Vmap areas and pages have exactly the requested size. Returns 0 if a kernel
 // allocates less than requested; `check` reports such events.
 Cell wasted_bytes(const GroupRow& row) {
   if (row.allocator != Allocator::slab) return {};

@@ -144,8 +144,8 @@ struct GroupRow : AllocationSums {
   Lifetimes lifetimes;
   std::uint64_t recorded_ns = 0;  // length of the recorded time within --time, for computing rates
   bool knows_bytes = true;        // false: events do not contain bytes_allocated, so freed and live bytes are unknown
-  // False: freed and live bytes are unknown. The table is grouped by lifetime, but pages may be freed in parts at
-  // different times.
+  // False: freed and live bytes are unknown, because the table is grouped by lifetime and pages may be freed in parts
+  // at different times.
   bool knows_freed = true;
   // Live allocations that the kernel may have freed without an event. If there are any, live counts are upper bounds.
   LiveCount maybe_freed;

@@ -74,7 +74,7 @@ class SampleGrowth {
     double objects;
     double bytes;
   };
-  // Several fine steps form one step of the result, so that samples that end early also fill enough steps.
+  // Several fine steps are merged into one step of the result. So a result has enough steps even if samples end early.
   static constexpr std::size_t kFineSteps = 16 * kSteps;
   std::uint32_t step_of(std::uint64_t time_ns) const;  // index of the fine time step; kFineSteps: after the last step
   // The allocations of a cache and stack by tasks of equal name. UntracedFrees in analysis/growth/traces groups the

@@ -99,7 +99,7 @@ PageUseFlags::PageUseFlags(const std::vector<FlagName>& names) {
 }
 
 // True for flags of page cache. grow_dev_folio() in fs/buffer.c and file systems whose mappings use GFP_NOFS allocate
-// page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for memory of users (Linux 2.6.31 to
+// page cache without __GFP_FS, but with __GFP_HARDWALL, which the kernel sets for user memory (Linux 2.6.31 to
 // 7.0). __filemap_get_folio() clears all flags of GFP_KERNEL if it must not wait; folio_alloc() adds __GFP_COMP (Linux
 // 6.6 to 7.0).
 bool PageUseFlags::are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const {

@@ -34,7 +34,7 @@ class PageUseFlags {
   explicit PageUseFlags(const std::vector<FlagName>& names);
 
   bool known() const { return hardwall_ != 0; }  // false if the trace does not contain the names of the flags
-  // True for flags of page cache of block devices, and of buffers that are read ahead.
+  // True for flags of page cache of block devices, and of buffers for read-ahead.
   bool are_of_page_cache(std::uint32_t gfp_flags, unsigned order) const;
   // True for flags of pages of slabs, of any cache.
   bool are_of_slab(std::uint32_t gfp_flags, unsigned order) const;

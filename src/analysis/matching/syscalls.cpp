@@ -64,7 +64,7 @@ void Syscalls::see(const Event& event) {
       event.time_ns, event.address, event.kind == EventKind::syscall_enter, false, !named.is_named, name, event.type};
 }
 
-// Handles the event that a task ends. If a system call ends the task, the task stays in that call.
+// Handles the event that reports the end of a task. If a system call ends the task, the task stays in that call.
 void Syscalls::see_end(const Event& event) {
   const State* const state = state_of(event);
   if (state != nullptr && state->inside) return;
@@ -190,7 +190,7 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   const auto frames = info_.tables.stacks[stack];
   bool dispatched = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    // The outermost frames are the kernel's entry code. If a function ends with a call, the return address lies just
+    // The outermost frames are the kernel's entry code. If a function ends with a call, the return address is just
     // after the function. Such a frame has the name of the next function.
     const std::string symbol = symbols_.name(*frame);
     if (symbol.empty() || symbol.starts_with("0x")) {  // address without a symbol

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Collects growth over time for the ledger if an analysis requests it: whether frees are traced, and a time series for
-// each group. A series uses at most 12 KiB, and has a lower resolution if there are many groups.
+// Collects data about growth for the ledger, if an analysis requests it: a time series for each group, and whether its
+// frees are traced. A series uses at most 12 KiB, and has a lower resolution if there are many groups.
 #pragma once
 
 #include <array>

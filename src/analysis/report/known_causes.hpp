@@ -38,7 +38,7 @@ class KnownCauses {
   void add_reuse(Allocator allocator, std::uint32_t cache, CallSiteId call_site) {
     reused_.emplace(allocator, cache, call_site.value);
   }
-  // True if the number of live objects of this cache and call site is an upper bound: a known path may have freed some
+  // True if the number of live objects of this cache and call site is an upper bound. A known path may have freed some
   // of them without an event, or addresses of such objects were allocated again without a free. Call this after all
   // calls of add_reuse().
   bool live_is_upper_bound(Allocator allocator, std::uint32_t cache, CallSiteId call_site, bool from_cache) {

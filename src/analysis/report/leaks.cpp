@@ -71,8 +71,8 @@ bool has_levelled_off(const LeakRow& row, const TimeAxis& axis) {
          static_cast<double>(highest[1] - highest[0]) < kThresholds.stopped_share * usual_rise;
 }
 
-// Returns the number of steps in which the certain part of a group's live bytes rises above the threshold; 0 if it does
-// not rise in steps.
+// Returns the number of steps, if the certain part of a group's live bytes grows faster than the threshold but only in
+// steps; otherwise 0.
 std::size_t steps_of(const LeakRow& row, const LeaksResult& result, const TimeAxis& axis) {
   const GroupHistory& history = *row.group.history;
   const double seconds = static_cast<double>(axis.end_ns - axis.start_ns) / 1e9;

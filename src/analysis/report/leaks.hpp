@@ -10,7 +10,7 @@ namespace kmt {
 
 // Returns the verdict on each group of a report. Growth is certain if three conditions are met. The lower bound of the
 // rate is above the threshold. Growth continues in the second half of the time. And the rise is steadier than that of
-// any group in 95 % of reports about random walks: the more groups a report has, the steadier the rise must be. All
+// any group in 95 % of reports about random walks. The more groups a report has, the steadier the rise must be. All
 // three conditions must also hold without the doubtful bytes, which then count as freed immediately. A group that
 // exists for less than a second has no verdict, because programs that start look like leaks. `report` must contain
 // histories.

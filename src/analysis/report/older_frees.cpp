@@ -35,10 +35,10 @@ std::set<std::string> things_of(const std::string& function) {
   return things;
 }
 
-// True if fits(third, births) returns true for all three thirds of the trace, either with the births in the order of
-// time, or with the births in reverse order. The reverse order fits a steady state: most live objects were allocated
-// late, and most older objects were freed early. So there are as many births in the last third as frees in the first
-// third. If all objects outlive the trace, both counts are constant.
+// True if fits(third, births) is true for all three thirds of the trace. The births may be in the order of time or in
+// reverse order. The reverse order fits a steady state: most live objects were allocated late, and most older objects
+// were freed early. So there are as many births in the last third as frees in the first third. If all objects outlive
+// the trace, both counts are constant.
 template <typename Fits>
 bool fits_some_order(CountByThird births, Fits&& fits) {
   const auto fit = [&] {

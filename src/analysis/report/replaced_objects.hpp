@@ -2,13 +2,13 @@
 // Finds live objects that take the place of older ones. Objects from before the trace were freed as fast as such
 // objects were allocated, so their number need not grow.
 //
-// In Linux 6.1 to 6.12, events of allocations from a cache lack its name. Such objects are judged by the size of the
-// cache, which samples of slabinfo contain: the objects of this size that were allocated from unknown caches are
+// In Linux 6.1 to 6.12, events of allocations from a cache lack its name. Such objects are judged by their size, which
+// samples of slabinfo contain for each cache. The objects of this size that were allocated from unknown caches are
 // compared with the older objects of this size that were freed.
 //
-// Some objects have no cache of their own, and their frees do not show their kind: kernel stacks and tables of open
-// files, which copy_process() allocates for each task. They are judged by the objects that the same call allocates from
-// a cache: if older tasks are freed as fast as new ones are born, the number of stacks of the new tasks need not grow
+// Some objects have no cache of their own, and their frees do not show their kind. Examples are kernel stacks and
+// tables of open files, which copy_process() allocates for each task. They are judged by the objects that the same call
+// allocates from a cache. If older tasks are freed as fast as new ones are born, the number of stacks need not grow
 // either. This only holds if there are no more stacks than tasks. Stacks of tasks that have ended are a leak.
 #pragma once
 

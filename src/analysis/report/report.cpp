@@ -247,8 +247,8 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
   add_freed_rows(group, keys, rows);
 }
 
-// Adds the rows of a group that differ in keys which are only known at the free. Adds one more row for the allocations
-// that were not freed.
+// Adds a row for each combination of values of those keys that are only known at the free. Adds one more row for the
+// allocations that were not freed.
 void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys,
                                            std::vector<GroupRow>& rows) const {
   const auto lifetime = std::ranges::find(grouping.by(), GroupKey::lifetime);

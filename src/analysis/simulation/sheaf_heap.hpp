@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Models a cache of SLUB with sheaves (mm/slub.c, Linux 7.0 to 7.2; read in 7.2.12). A sheaf is an array of free
+// Models a cache of SLUB with sheaves (mm/slub.c of Linux 7.2.12; valid for 7.0 to 7.2). A sheaf is an array of free
 // objects. Each CPU has a main sheaf and a spare one. Each node has a barn of full and empty sheaves. A CPU fills an
 // empty sheaf from the node's partial slabs, and then from new pages. If the barn has enough full sheaves, the CPU
 // returns the objects of a sheaf to their slabs. In addition to what SlubCache omits, the memory of the sheaves is not

@@ -64,8 +64,8 @@ void SlabArrayHeap::refill(Objects& array, unsigned number) {
     shared.resize(shared.size() - count);
     return;
   }
-  // A batch is filled from existing slabs. If they have no free object, one new slab supplies as many objects of the
-  // batch as it has.
+  // A batch is filled from existing slabs. If these have no free object, the batch gets only the objects of one new
+  // slab.
   while (array.size() < batch_) {
     const Node& node = node_of(number);
     if (!array.empty() && node.partial.empty() && node.free.empty()) break;

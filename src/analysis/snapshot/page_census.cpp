@@ -92,8 +92,8 @@ void compare_kinds(const SnapshotResult& snapshot, PageCensus& census) {
   std::ranges::stable_sort(census.other_parts, std::ranges::greater(), &CountedKernelMemory::bytes);
 }
 
-// Linux before 4.6 marks only the first page of a free block, so most free pages have the kind `unmarked`. The same
-// holds for memory of confidential machines that is not yet accepted.
+// Linux before 4.6 marks only the first page of a free block, so most free pages have the kind `unmarked`. Unaccepted
+// memory of confidential VMs has no mark either.
 void note_unmarked_free_pages(const SnapshotResult& snapshot, PageCensus& census) {
   const std::uint64_t unaccepted = number_or_0(snapshot.memory.meminfo, "Unaccepted");
   const std::uint64_t free = number_or_0(snapshot.memory.meminfo, "MemFree");
@@ -105,7 +105,7 @@ void note_unmarked_free_pages(const SnapshotResult& snapshot, PageCensus& census
       "pages count as kernel pages here.");
 }
 
-// PGTABLE exists since Linux 4.18.
+// Before Linux 4.18, page tables have no flag PGTABLE.
 void note_unmarked_page_tables(PageCensus& census) {
   const auto row = std::ranges::find(census.comparisons, PageKind::page_tables, &PageComparison::kind);
   if (row->bytes == 0 && row->counted.value_or(0) > 0)

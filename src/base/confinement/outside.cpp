@@ -168,7 +168,7 @@ Answer ask(Asked asked, const std::string& rest) {
 
 std::string index_of(const PreparedOutput& output) { return std::to_string(&output - g_outputs.data()); }
 
-// Ends the child, which removes unfinished outputs. If the child could not be started, removes the outputs in this
+// Ends the child, which then removes unfinished outputs. If the child could not be started, removes them in this
 // process.
 void remove_at_exit() {
   if (g_child != 0) return end_outside();

@@ -19,8 +19,8 @@ struct StatRow {
   std::uint64_t failed = 0;  // number of failed allocations; `events` includes them, but `bytes` does not
   std::uint64_t requested = 0;
   std::uint64_t allocated = 0;
-  // Number of events of this type, from any process, that the CPU did not count: it was still counting an earlier one.
-  // The bytes of these events are unknown.
+  // Number of events of this type, from any process, that a CPU did not count because it was still counting an earlier
+  // one. The bytes of these events are unknown.
   std::uint64_t missed = 0;
 };
 

@@ -46,7 +46,7 @@ struct Traffic {
 // Counts of one group in each time bucket, sorted by bucket.
 using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null if the group has no such counts
 
-// Allocations of the slab allocator in one bucket with equal call site, requested size and given size.
+// Allocations of the slab allocator in one bucket with equal call site, requested size and allocated size.
 struct SizeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   std::uint64_t requested = 0;

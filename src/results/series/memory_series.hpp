@@ -11,8 +11,8 @@
 namespace kmt {
 
 enum class MemorySource : std::uint8_t {
-  meminfo,           // bytes
-  vmstat,            // bytes
+  meminfo,           // lines of meminfo, in bytes
+  vmstat,            // lines of vmstat, in bytes
   vmstat_rate,       // bytes per second since the previous sample
   slabinfo_objects,  // bytes of a cache's objects in use; with SLUB, free objects that CPUs keep are included
   slabinfo_pages,    // bytes of the slabs of a cache

@@ -38,8 +38,8 @@ struct Thresholds {
   // Maximum size of page tables as a share of user memory. If page tables are not larger, user memory explains their
   // growth. When processes start, their page tables are a tenth of their memory. Chosen by judgement.
   double most_page_tables = 0.5;
-  // In bytes. Page tables of a process are judged separately only if they are larger than this times (1 + the number of
-  // tasks that the process created). New children still share the user memory of the process. Chosen by
+  // In bytes. A process may need this many page tables for itself and for each task that it created. New children have
+  // page tables of their own, but still share its user memory. Only larger page tables are judged. Chosen by
   // judgement.
   std::uint64_t page_tables_of_task = 1 << 20;
 

@@ -26,8 +26,8 @@ constexpr const char* kReceive =
 
 constexpr bool kOfPages = true;
 
-// The table of paths. Sources: mm/slub.c and the users of its bulk functions, Linux 4.3 to 7.3. For pages:
-// mm/page_alloc.c and mm/compaction.c, Linux 6.1 to 7.3.
+// The table of paths. Sources for objects: mm/slub.c and the callers of its bulk functions, Linux 4.3 to 7.3. Sources
+// for pages: mm/page_alloc.c and mm/compaction.c, Linux 6.1 to 7.3.
 constexpr std::array kPaths = {
     UntracedPath{"skbuff_head_cache", "*alloc_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
     UntracedPath{"skbuff_head_cache", "*build_skb*", {4, 6}, kToday, kFrees, kReceive, kBulkFreeFunction},
