@@ -55,7 +55,7 @@ class KnownCauses {
   // Cached results. The key is the cache and the call site.
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> frees_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> allocations_;
-  std::set<std::tuple<Allocator, std::uint32_t, std::uint32_t>> reused_;  // by cache and call site
+  std::set<std::tuple<Allocator, std::uint32_t, std::uint32_t>> reused_;  // key: allocator, cache and call site
 };
 
 }  // namespace kmt

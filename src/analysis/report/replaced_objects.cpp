@@ -120,7 +120,7 @@ std::vector<std::string> ReplacedObjects::frames_of(const Origin& origin) const 
     if (const auto* const stack = std::get_if<std::vector<CodeAddress>>(&value))
       std::ranges::for_each(relevant_frames(*stack), add);
   if (frames.empty()) frames.push_back(name_of_site(origin.call_site, from_.info, from_.symbols));
-  // If the report is not grouped by stack, the call is only known from the use of the pages.
+  // If the report is not grouped by stack, only the use of the pages shows that copy_process() allocated them.
   if (origin.page_use == PageUse::task_stack) frames.emplace_back("copy_process");
   return frames;
 }

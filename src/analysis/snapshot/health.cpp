@@ -182,8 +182,8 @@ void add_hugetlb(const KernelMemory& memory, Checks& checks) {
   checks.add_share(HealthTopic::hugetlb, free && each ? Amount((*free - std::min(*free, reserved)) * *each) : Amount());
 }
 
-// Adds the check of unaccounted memory. Unknown lines of the sheet are part of this memory, so it can be too large.
-// Huge pages can be any part of the machine's memory. The other lines are small on healthy machines.
+// Adds the check of unaccounted memory. Unknown lines of the sheet are part of this memory, so it may be too large. If
+// huge pages are unknown, a bad result is dropped: they can be any part of the machine's memory. Other lines are small.
 void add_unaccounted(const SnapshotResult& snapshot, Checks& checks) {
   checks.add_line(HealthTopic::unaccounted, "unaccounted", unknown_lines(snapshot));
   const auto huge = std::ranges::find(snapshot.sheet, "hugetlb", &BalanceLine::id);

@@ -110,7 +110,7 @@ LeakVerdict verdict_of_all(const SnapshotRow& row, const SnapshotSeries& series)
 }
 
 // Returns the verdict on a row. Growth is certain only if the row also grows without its reclaimable part.
-// If free objects in sheaves may be all of the growth, it is uncertain too.
+// If the whole growth may be free objects in sheaves, it is not certain either.
 LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   const LeakVerdict verdict = verdict_of_all(row, series);
   if (verdict != LeakVerdict::certain) return verdict;

@@ -105,8 +105,8 @@ class KMEMTRACE_API Trace {
   ~Trace();
 
   Machine machine() const;
-  // Reads the next event, in order of time. Returns false at the end. Damage of the trace does not throw an Error, but
-  // is in findings().
+  // Reads the next event, in order of time. Returns false at the end. Damage in the trace causes no Error: findings()
+  // reports it.
   bool next(Event& event);
   // Returns the problems found so far. The list is complete after the last event.
   std::uint64_t lost_events() const;
