@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions that run at the start or end of an interrupt, when the kernel's preempt count does not include it.
+// Functions that run in an interrupt while the preempt count does not include it yet, or no longer includes it.
 #pragma once
 
 #include <cstdint>
