@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAhead = 16;  // number of events that are prefetched ahead of the current one
 
-// Returns addresses like those of slab objects: 64 bytes apart, in an order that is neither sequential nor random.
+// Addresses like those of slab objects: 64 bytes apart, in an order that is neither sequential nor random.
 class Objects {
  public:
   explicit Objects(std::size_t live) : live_(live) {}

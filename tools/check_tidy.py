@@ -69,8 +69,8 @@ def git(*words):
 
 
 def changed_files():
-    """Returns the changed files of src/ as paths below src/, or None if they cannot be determined. Prints since when
-    changes count."""
+    """Returns the changed files of src/ as paths below src/, or None if they cannot be determined. Prints the
+    commit or time from which changes count."""
     head = git('rev-parse', 'HEAD')[0]
     base = git('merge-base', 'HEAD', 'origin/main')[0]
     if base and base != head:

@@ -83,8 +83,8 @@ struct HashOfName {
   }
 };
 
-// Changes of a group's totals in one second, by the allocations that started or ended in this second. A negative change
-// is stored modulo 2^64.
+// Changes of a group's totals in one second, caused by allocations that started or ended in this second. A negative
+// change is stored modulo 2^64.
 struct Sums : AllocationSums {
   std::uint64_t lifetime_ns = 0;
   // Sum of change * t over all changes of live bytes, where t is the time in seconds since the first event of the

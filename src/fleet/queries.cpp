@@ -57,7 +57,7 @@ std::string traces_in_time(FleetSelection selection) {
   return out;
 }
 
-// Returns an SQL expression: how much of a trace's recorded time is between --since and --until.
+// Returns an SQL expression for the part of a trace's recorded time that is between --since and --until.
 std::string recorded_in(const FleetSelection& selection) {
   if (!selection.since && !selection.until) return "recorded_ns";
   std::string begin = "toInt64(toUInt32(began)) * 1000000000";
@@ -73,7 +73,7 @@ std::string shrinkable() {
   caches.insert(caches.end(), kShrinkableCaches.begin(), kShrinkableCaches.end());
   std::vector<std::string> functions(kReclaimableFunctions.begin(), kReclaimableFunctions.end());
   functions.insert(functions.end(), kShrinkableFunctions.begin(), kShrinkableFunctions.end());
-  std::string types = "''";  // not known
+  std::string types = "''";  // '' stands for an unknown type
   for (const char* const type : kReclaimableMigrateTypes) types += ", " + sql_string(type);
   return fmt::format("(allocator = 'slab' AND ({} OR {})) OR (allocator = 'pages' AND migrate_type IN ({}))",
                      any_of("cache", caches), any_of("function", functions), types);

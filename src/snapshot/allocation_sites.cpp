@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMostOrder = 40;
 
 // Returns the frame that stands for a stack: the first one that is neither an allocator nor a helper that allocates for
-// its caller. If all frames are, returns the first frame.
+// its caller. If there is no such frame, returns the first frame.
 std::string_view telling_frame(const std::vector<std::string_view>& stack) {
   static const WrapperList wrappers = WrapperList::built_in();
   const auto caller = wrappers.caller(stack);

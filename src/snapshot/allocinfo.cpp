@@ -114,7 +114,7 @@ char separator_of(std::string_view line) {
 
 std::optional<AllocationSite> site_of(std::string_view line, const Format& format = {}) {
   AllocationSite site;
-  // A line of JSON, or several lines that became one.
+  // Returns nothing for a line of JSON, or for several lines that were joined into one.
   const std::size_t function_at = line.find("func:");
   if (function_at != line.npos && line.find("func:", function_at + 1) != line.npos) return std::nullopt;
   if (line.find("\":") != line.npos) return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   std::string function;
   std::array<std::optional<Amount>, 2> numbers;  // bytes and calls
   std::size_t count = 0;
-  // true: there is a third number before the place, because the text has another column, such as that of `cat -n`
+  // true: there is a third number before "FILE:LINE", because the text has another column, such as that of `cat -n`
   bool has_more = false;
   for (Words words(line); !words.empty();) {
     const std::string_view word = words.next();
@@ -249,12 +249,12 @@ Format format_of(std::string_view text) {
 
 struct SiteLine {
   std::size_t begin = 0;      // position in the text
-  std::size_t separator = 0;  // end of the last line that is no site, such as an empty line or a title
+  std::size_t separator = 0;  // end of the last line before it that has no site, such as a title
   std::size_t site = 0;       // number of the site
 };
 struct SiteLines {
-  std::vector<SiteLine> lines;    // without functions in headers
-  std::vector<std::size_t> last;  // by site: index of its last line
+  std::vector<SiteLine> lines;    // all lines with a site, except sites in header files
+  std::vector<std::size_t> last;  // for each site: index of its last line
 };
 
 SiteLines site_lines(std::string_view text) {
@@ -279,7 +279,7 @@ SiteLines site_lines(std::string_view text) {
 }
 
 // True if a new copy starts at or shortly before line `i`, because this line and most of the next ones repeat sites of
-// the current copy. Two allocations on one source line are neighbours, and start no copy.
+// the current copy. Two adjacent lines with the same site start no copy: they are two allocations on one source line.
 bool repeats_sites(const SiteLines& lines, std::size_t i, std::size_t first, const std::vector<std::size_t>& seen_in,
                    std::size_t copy) {
   constexpr std::size_t kNext = 8;
@@ -291,8 +291,8 @@ bool repeats_sites(const SiteLines& lines, std::size_t i, std::size_t first, con
   return is_repeated(next.front()) && !is_neighbour && repeated >= kEnough && repeated * 2 >= std::ssize(next);
 }
 
-// Returns the index of the first line of the copy that has line `i`. Sites before this line belong to the copy too if
-// they are new, and if another line separates them from the copy before.
+// Returns the index of the first line of the copy that has line `i`. The lines before `i` belong to the copy too if
+// their sites do not occur again, and if a line without a site separates them from the previous copy.
 std::size_t start_of_copy(const SiteLines& lines, std::size_t i, std::size_t first) {
   std::size_t start = i;
   while (start > first && lines.lines[start - 1].separator == lines.lines[i].separator &&
@@ -315,12 +315,12 @@ bool is_allocinfo(std::string_view text) {
   return found;
 }
 
-// A copy lists each place once, except functions in headers, which several source files include.
+// A copy lists each source line once, except lines of header files, which several source files include.
 std::vector<std::size_t> starts_of_allocinfo(std::string_view text) {
   const SiteLines lines = site_lines(text);
   std::vector<std::size_t> starts = {0};
   std::size_t first = 0;                                   // index of the first line of the current copy
-  std::vector<std::size_t> seen_in(lines.last.size(), 0);  // by site: number of the copy that had it last
+  std::vector<std::size_t> seen_in(lines.last.size(), 0);  // for each site: number of the last copy that has it
   for (std::size_t i = 0; i < lines.lines.size(); ++i) {
     if (repeats_sites(lines, i, first, seen_in, starts.size())) {
       first = start_of_copy(lines, i, first);

@@ -43,7 +43,7 @@ std::string_view first_words(std::string_view source, std::string_view text) {
 
 std::ptrdiff_t lines_in(std::string_view text) { return std::ranges::count(text, '\n'); }
 
-// Returns where lines start with the first words of a copy.
+// Returns the positions of the lines that start with `key`, the first words of a copy.
 std::vector<std::size_t> starts_of(std::string_view key, std::string_view text) {
   std::vector<std::size_t> starts;
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + key.size())) {
@@ -120,7 +120,7 @@ std::string keep_second_state(std::string& text) {
     has_removed = has_removed || line.starts_with(kind == 'u' ? '-' : '<');
     has_added = has_added || line.starts_with(kind == 'u' ? '+' : '>');
   });
-  // Without the lines that name the position, lines of both states show that the text is a diff.
+  // A diff may lack the lines that name positions, such as "@@ -1 +1 @@". It then still has a removed line of MemTotal.
   const bool is_unmarked = kind == ' ' && (text.find("\n-MemTotal:") != text.npos || text.starts_with("-MemTotal:"));
   if ((kind == ' ' || !has_removed || !has_added) && !is_unmarked) return {};
   std::string second;
@@ -157,7 +157,7 @@ bool has_prefixes(std::string_view text) {
   std::uint64_t last = 0;
   each_line(text, [&](std::string_view line) {
     const LinePrefix prefix = prefix_of(line);
-    // The hour of a time such as "12:34:56" does not rise with each line.
+    // The number of a prefix rises with each line. The hour of a time such as "12:34:56" does not.
     const bool is_one = prefix.length > 0 && (prefix.number == 0 || prefix.number != last);
     last = prefix.number;
     ++(is_one ? with : without);

@@ -97,8 +97,8 @@ void find_cut_vmstat(KernelMemory& memory) {
   memory.missing.push_back({"vmstat", "it lacks its first lines", "copy /proc/vmstat as a whole"});
 }
 
-// Finds a meminfo that may lack its lines about huge pages. They precede the lines DirectMap of x86 and s390x. Only
-// kernels for s390x are often built without huge pages; of x86 and s390x, only s390x has DirectMap1M.
+// Finds a meminfo that may lack its lines about huge pages. They precede the line DirectMap1M, which only s390x has.
+// Kernels for s390x are often built without huge pages, so a meminfo with DirectMap1M counts as complete.
 void find_missing_huge_pages(KernelMemory& memory) {
   const auto has = [&](std::string_view name) { return find_number(memory.meminfo, name).has_value(); };
   if (has("HugePages_Total") || has("Hugetlb") || has("DirectMap1M")) return;
@@ -189,7 +189,7 @@ std::string_view whole_lines(std::string_view name, std::string_view text, Kerne
     const std::string_view previous = trim(others.substr(others.rfind('\n') + 1));
     if (last.ends_with(' ') || (!previous.empty() && trim(last).size() >= previous.size())) return text;
   }
-  // The kind of the area follows the number of pages.
+  // If the line has the kind of the area, the number of pages is complete, because the kind follows it.
   constexpr std::array<std::string_view, 4> kKinds = {" vmalloc", " ioremap", " vmap", " user"};
   const auto has_kind = [last](std::string_view kind) { return last.find(kind) != last.npos; };
   if (name == "vmallocinfo" && std::ranges::any_of(kKinds, has_kind)) return text;

@@ -52,7 +52,7 @@ class CopyFinder {
     std::string text;
     bool is_cut = false;  // the file was longer than kMostOfACopy
   };
-  // The copies of one machine, by the names of the texts in a snapshot.
+  // The copies of one machine. Key: name of the text in a snapshot.
   using Root = std::map<std::string, CopiedFile, std::less<>>;
 
   void add(const std::string& root, const std::string& name, CopiedFile&& file);
@@ -63,11 +63,11 @@ class CopyFinder {
   void take_state(Root& root, Copies& copies);
   void take_reports(Copies& copies);
 
-  std::map<std::string, Root> roots_;  // by the path of the machine's root folder
+  std::map<std::string, Root> roots_;  // key: path of the machine's root folder
   LogReports log_reports_;
   bool has_cgroup_kills_ = false;
   std::string log_;
-  std::vector<std::pair<std::string, LogReports>> others_;  // the logs with fewer reports, by path
+  std::vector<std::pair<std::string, LogReports>> others_;  // the other logs, with their paths
   std::string notes_;   // lines of the text "missing" about files with several copies
   std::string damage_;  // why files or parts of the archive were not read
   std::size_t damages_ = 0;

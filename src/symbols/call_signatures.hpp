@@ -35,7 +35,7 @@ class BtfSignatures : public CallSignatures {
   std::unordered_map<std::string_view, const RecordedFunction*> recorded_;
   unsigned word_bytes_;
   std::string arch_;
-  mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // by id
+  mutable std::map<std::uint32_t, std::shared_ptr<const Enumerators>> enumerators_;  // key: type ID
   // key: meaning; value: null if no names of flags are known
   mutable std::map<FlagMeaning, std::shared_ptr<const NamedFlags>> flags_;
 };

@@ -120,7 +120,7 @@ struct DebugInfo::Reader {
   Dwfl_Module* module = nullptr;
   Elf* elf = nullptr;
   Dwarf* dwarf = nullptr;    // null before load() is called
-  std::vector<Range> units;  // by address
+  std::vector<Range> units;  // sorted by address
   // Key: offset of the unit; only units that were looked up.
   std::unordered_map<Dwarf_Off, std::vector<Range>> functions;
 };

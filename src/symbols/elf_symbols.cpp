@@ -87,7 +87,7 @@ void ElfSymbols::read_segments() {
 // Returns the link-time address for a file offset. The offset may be before the start of the segment, because mappings
 // consist of whole pages.
 std::uint64_t ElfSymbols::address_of(std::uint64_t file_offset) const {
-  constexpr std::uint64_t kPage = 0x10000;  // the largest
+  constexpr std::uint64_t kPage = 0x10000;  // the largest page size of any architecture
   for (const Segment& segment : segments_)
     if (segment.size != 0 && file_offset - segment.offset < segment.size)
       return file_offset - segment.offset + segment.address;

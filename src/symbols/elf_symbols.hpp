@@ -63,7 +63,7 @@ class ElfSymbols {
   bool has_symtab_ = false;
   bool symbols_read_ = false;
   std::vector<Segment> segments_;
-  std::vector<Symbol> symbols_;  // by address
+  std::vector<Symbol> symbols_;  // sorted by address
 };
 
 // Returns a C++ or Rust name in readable form without its parameters. Returns all other names unchanged.

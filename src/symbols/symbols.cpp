@@ -37,7 +37,7 @@ std::string_view module_build_id(const TraceInfo& info, std::string_view module)
   return {};
 }
 
-// False for names in the column of modules that stand for BPF programs, or for code that ftrace and kprobes generate.
+// False for "bpf" (BPF programs) and "__builtin__…" (ftrace and kprobe code), which kallsyms lists like modules.
 bool is_module(std::string_view name) { return name != "bpf" && !name.starts_with("__builtin__"); }
 
 // True if perf recorded the trace on this machine. Then the names of generated code are in /tmp/perf-PID.map of this

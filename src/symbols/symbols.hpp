@@ -54,7 +54,7 @@ class Symbols : public SymbolNames {
  private:
   struct Sources;
 
-  // The kernel's symbols, and what kernel() reported when it read them.
+  // The kernel's symbols, and the findings from reading them. kernel() fills this structure.
   struct KernelSymbols {
     Findings findings;
     std::string from_elsewhere;  // symbols from a file or the running kernel; empty if the trace has symbols

@@ -142,7 +142,7 @@ void UserSymbols::take_symbols(std::string_view lines, Image& image) {
 }
 
 // Returns the text of the perf-PID.map that a program wrote for its generated code. Empty if there is no such file, or
-// if it may be of another program.
+// if the file may belong to another program.
 std::string UserSymbols::read_map(const std::string& path) {
   if (!options_.symfs.empty()) {
     const FileDescriptor file = open_code(path, options_.symfs);

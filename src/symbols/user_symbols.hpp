@@ -66,8 +66,8 @@ class UserSymbols {
   const UserCode& code_;
   UserSymbolOptions options_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Image>> images_;    // by object
-  std::vector<std::unique_ptr<UserName>> names_;  // by frame
+  std::vector<std::unique_ptr<Image>> images_;    // index: number of the object
+  std::vector<std::unique_ptr<UserName>> names_;  // index: number of the frame
   Findings findings_;
   std::optional<bool> can_fetch_;  // true if debug info can be fetched; empty before the first attempt
 };

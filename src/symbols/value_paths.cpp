@@ -157,7 +157,7 @@ class Resolver {
          names.empty() ? "It has no arguments" : fmt::format("Its arguments: {}", fmt::join(names, ", ")));
   }
 
-  // Goes on from the current pointer to the value that it points to.
+  // Dereferences the current pointer: the current value becomes the value to which it points.
   void follow(const btf_type& pointer) {
     if (in_memory_) value_.path.offsets.push_back(static_cast<std::uint32_t>(offset_));
     in_memory_ = true;

@@ -44,7 +44,7 @@ Error cannot_open_flags(const std::string& path) {
   return system_error("Cannot open the file", path);
 }
 
-// Fills `words` from index `first` of the file. Returns how many were read; fewer only at its end. Throws Error.
+// Fills `words` from index `first` of the file. Returns the number of words read: all, except at the end of the file.
 std::size_t read_words(int fd, std::uint64_t first, std::span<std::uint64_t> words, const std::string& path) {
   std::size_t done = 0;  // in bytes
   while (done < words.size_bytes()) {

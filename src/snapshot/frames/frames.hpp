@@ -30,8 +30,8 @@ std::vector<FrameRange> ram_in_iomem(std::string_view iomem, std::uint64_t page_
 // Returns the "Page block order" in a text of /proc/pagetypeinfo.
 std::optional<unsigned> pageblock_order(std::string_view pagetypeinfo);
 
-// Returns the paths of the cgroups that account for memory by the inode numbers of their folders. kpagecgroup has these
-// numbers. The root has the path "/".
+// Returns the paths of the cgroups that account for memory. The key is the inode number of the cgroup's folder, as in
+// kpagecgroup. The root has the path "/".
 std::unordered_map<std::uint64_t, std::string> cgroup_paths_by_inode();
 
 // The words of consecutive frames.

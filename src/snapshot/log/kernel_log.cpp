@@ -185,8 +185,8 @@ struct LineLengths {
   }
 };
 
-// Returns the width at which a terminal cut longer lines. Returns 0 if the log has no such lines, or if their rest is
-// in the next line. Zones then have their first numbers, and no zone has the numbers after these.
+// Returns the width at which a terminal cut off the ends of longer lines. Returns 0 if no ends are missing. Ends are
+// missing if zones have their first numbers, but no zone has its later numbers.
 std::size_t width_of_cut(std::string_view log) {
   constexpr std::size_t kNarrowest = 60;
   constexpr std::size_t kFewest = 3;

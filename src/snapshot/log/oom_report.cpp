@@ -71,8 +71,8 @@ class ReportReader {
         (!in_report_ && is_line_of_report(text)) || ((!in_report_ || report_.has_memory()) && begins_cgroup(text));
     const bool starts_late = lacks_start && !begins_report(text);
     if (starts_late || begins_report(text)) begin(starts_late);
-    // Drop a report of a kill inside a cgroup that lacks the cgroup's memory. If the next report lacks its first line,
-    // its other lines would otherwise be added to the dropped report.
+    // A report of a kill inside a cgroup is dropped here if it lacks the cgroup's memory. Otherwise, the lines of the
+    // next report would be added to it if the first line of that report is lost.
     const bool is_cgroup_kill = has(text, "emory cgroup out of memory");
     if (is_cgroup_kill && in_report_ && !report_.has_memory() && !report_.is_of_cgroup()) end();
     if (!in_report_) return;
@@ -103,7 +103,7 @@ class ReportReader {
     const bool has_end = report_.starts_late && report_.lines.contains("pages RAM");
     if (in_report_ && (report_.has_memory() || report_.is_of_cgroup() || has_end)) {
       if (report_.release.empty()) report_.release = log_.release;
-      // Lines about a cgroup may stand between those about the machine.
+      // A report about the machine may also have lines about a cgroup, which are dropped.
       if (!report_.is_of_cgroup()) report_.kill.cgroup.reset();
       report_.text.resize(used_text_);  // other messages may follow the report
       report_.text.shrink_to_fit();
@@ -316,8 +316,8 @@ class ReportReader {
     if (!process || task_columns_.empty()) return false;
     auto task = task_of(*process, words);
     if (!task) {
-      // A row has a number after the bracket, which is the user ID. So this is a damaged row, and not another message
-      // in brackets.
+      // If a number follows the bracket, it is the user ID of a damaged row. Otherwise, this is another message with
+      // brackets.
       if (whole_number(Words(text.substr(end + 1)).next())) ++report_.damaged_tasks;
       return false;
     }

@@ -30,7 +30,7 @@ struct LogZone {
 
 struct OomReport {
   std::string text;                 // the messages of the report without their prefixes
-  bool is_cut = false;              // true: the limits of size were reached
+  bool is_cut = false;              // true: a size limit was reached
   bool starts_late = false;         // true: the log lacks the first lines of the report
   bool is_mixed = false;            // true: `text` also has lines of another report, which cannot be separated
   bool has_wrong_sum = false;       // true: a list of free blocks does not add up to the sum at the end of its line

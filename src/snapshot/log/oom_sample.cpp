@@ -67,8 +67,8 @@ Number sum_of(const Parts& parts, Numbers&& numbers, std::string_view name) {
   return sum;
 }
 
-// True if the page lists of the nodes or zones have other lengths than those of the machine. A node or zone that is
-// missing may have few free pages, but many pages of programs.
+// True if the page lists of the nodes or zones have other lengths than those of the machine. Free pages alone do not
+// show a missing node or zone, because it may have few free pages, but many pages of programs.
 template <typename Parts, typename Numbers>
 bool lacks_pages(const OomReport& report, const Parts& parts, Numbers&& numbers) {
   return std::ranges::any_of(std::array{"active_anon", "inactive_anon", "active_file", "inactive_file"},
@@ -163,8 +163,8 @@ Number stack_kb(const OomReport& report) {
   return of_node ? of_node : of_zones(report, "kernel_stack");
 }
 
-// Returns the size of the huge pages of all nodes in kB. If the next line of the report is there, none of these lines
-// was cut off. Empty if messages were lost, because these may be lines of huge pages.
+// Returns the size of the huge pages of all nodes in kB. The line after those of huge pages shows that none of them was
+// cut off. Empty if messages were lost, because lines of huge pages may be among them.
 Number huge_page_kb(const OomReport& report) {
   if (report.lost_messages != 0) return std::nullopt;
   const bool has_all = find_line(report, "total pagecache pages") && (has_all_nodes(report) || has_all_zones(report));

@@ -65,12 +65,12 @@ void sort_by_time(std::vector<OomReport>& reports) {
   for (std::size_t i = 0; i < reports.size(); ++i) reports[i].position = i;
 }
 
-// Numbers the boots again in the order of the reports, and counts those that the log shows only by a fall of the time
-// since boot. If the wall-clock time falls too, logs were put together in the wrong order.
+// Numbers the boots again in the order of the reports. Also counts a boot if the time since boot falls. If the
+// wall-clock time falls too, there was no boot: logs were put together in the wrong order.
 void find_reboots(std::vector<OomReport>& reports) {
   constexpr std::uint64_t kLong = 60'000'000'000;  // ns; messages of several CPUs may be out of order
   std::size_t boots = 0;
-  std::size_t before = 0;  // number of the boot of the last report, before this function
+  std::size_t before = 0;  // boot number that the last report had before the renumbering
   const OomReport* last = nullptr;
   for (OomReport& report : reports) {
     const bool falls = last != nullptr && last->host == report.host && last->boot_ns && report.boot_ns &&

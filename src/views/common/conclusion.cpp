@@ -123,8 +123,8 @@ std::string unsure_text(const InvestigationResult& result) {
                      more > 0 ? fmt::format("; {} more below", more) : "");
 }
 
-// Returns the sentence for the case that nothing grows faster than the threshold. There may be confirmed growth that is
-// slower.
+// Returns the sentence to show if nothing grows faster than the threshold. The sentence also mentions confirmed growth
+// that is slower.
 std::string no_growth_text(const InvestigationResult& result) {
   const Judgement& judgement = result.judgement;
   const Conclusion& conclusion = result.conclusion;
@@ -194,8 +194,8 @@ std::string why_unclear(const InvestigationResult& result) {
                          result.judgement.seen_until_seconds);
     case Unclear::rise_by_account:
       return fmt::format(
-          "{} rises all the time, by {}/s, but no more steadily than chance allows for one of {} lines, and its "
-          "allocator was not traced",
+          "{} rises all the time, by {}/s, but among {} counters, this may be chance, and its allocator was not "
+          "traced",
           name_in_words(states[*conclusion.state]), bytes_text(states[*conclusion.state].trend.bytes_per_s),
           result.judgement.followed);
     case Unclear::half_covered:

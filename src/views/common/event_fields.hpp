@@ -33,8 +33,8 @@ struct EventFields {
   std::optional<std::uint64_t> call_site;  // address of the call site
   std::optional<unsigned> order;
   std::optional<int> node;
-  // number of the allocation that the event started, failed to make, or freed; if it freed several, the first one; 0:
-  // none
+  // number of the allocation that the event made, failed to make, or freed; if the event freed several allocations, the
+  // number of the first one; 0: none
   std::uint32_t allocation = 0;
   std::optional<std::uint64_t> lifetime_ns;
 };

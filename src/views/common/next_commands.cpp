@@ -66,7 +66,7 @@ void add_watches(const InvestigationResult& result, std::vector<std::string>& co
   if (!result.all_permitted) commands.emplace_back(result.by_root ? "kmemtrace list" : "sudo kmemtrace investigate");
   if (!result.by_root && !result.all_permitted) return;
   const std::string sudo = result.by_root ? "" : "sudo ";
-  // Samples or the recording ended early, because the CPU budget was used.
+  // true: sampling or recording ended early, because the CPU budget was used up
   const bool ended_early = result.complete && result.conclusion.coverage.by_allocations &&
                            result.conclusion.coverage.share() < kThresholds.ended_early;
   if ((result.conclusion.verdict == GrowthVerdict::grows || ended_early) && judgement.seen_seconds > 0)

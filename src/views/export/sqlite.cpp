@@ -90,7 +90,7 @@ class SqliteExport : public EventSink {
     std::uint64_t peak_ns = 0;
   };
   std::map<Allocator, Live> live_;
-  // key: allocation number; value: bytes of a live allocation whose kind cannot be freed in parts
+  // Live allocations that cannot be freed in parts. Key: allocation number; value: bytes.
   std::unordered_map<std::uint32_t, std::uint64_t> given_;
 };
 

@@ -60,8 +60,8 @@
   const touches = (one) => one.x < current.x + current.width && current.x < one.x + one.width;
   const above = (by) => widest(frames.filter((one) => one.shown && one.y === current.y + by && touches(one)));
 
-  // Returns how much of the width of `of` the frames cover. The frames must be sorted by start. Parts where frames
-  // overlap count once.
+  // Returns the width of the part of `of` that the frames cover. The frames must be sorted by start. Overlapping
+  // parts count once.
   const coveredBy = (found, of) => {
     let [covered, end] = [0, of.x];
     for (const {x, width} of found) {

@@ -10,8 +10,8 @@ namespace kmt {
 // The JSON documents about one trace.
 struct HtmlTrace {
   std::string report;
-  std::string caches;  // `groups` of a report by cache, and `groups` of a report by task
-  std::string tasks;
+  std::string caches;  // only the member `groups` of a report by cache
+  std::string tasks;   // only the member `groups` of a report by task
   std::string leaks;
   std::string timeline;
   std::string explore;

@@ -146,7 +146,7 @@ Json to_json(const HeapLosses& losses) {
   json["without_stack"] = losses.no_stack;
   json["merged_events"] = losses.sites;
   json["merged_bytes"] = losses.site_bytes;
-  json["events_not_told_apart"] = losses.sites;  // older names of these two
+  json["events_not_told_apart"] = losses.sites;  // older names of the two keys above
   json["bytes_not_told_apart"] = losses.site_bytes;
   json["allocations_missed"] = losses.missed;
   json["frees_missed"] = losses.missed_frees;

@@ -29,8 +29,8 @@ constexpr std::size_t kMostSizes = 100'000;  // maximum number of elements of th
 constexpr std::size_t kMostLifetimes = 100'000;
 constexpr std::size_t kMostCpus = 256;
 constexpr int kOtherCpus = -1;
-// Stands for two different CPUs that are both merged into kOtherCpus: the CPU that allocated an object and the CPU that
-// freed it.
+// Replaces the CPU that freed an object if another CPU allocated the object and both CPUs are merged into kOtherCpus.
+// kOtherCpus then means the same CPU.
 constexpr int kAnotherOfThem = -2;
 constexpr const char* kOthers = "(others)";
 constexpr const char* kUnknown = "unknown";
@@ -146,8 +146,8 @@ std::vector<const GroupRow*> most_important_first(const ReportResult& result) {
 
 double magnitude(std::uint64_t modulo) { return std::abs(static_cast<double>(static_cast<std::int64_t>(modulo))); }
 
-// Marks the entries to keep. Entries with the same key are kept or dropped together, and the keys with the largest
-// weights come first. At most `most` entries are kept. Entries with the same key must be adjacent.
+// Marks the entries to keep. Entries with the same key are kept or dropped together. Keys with large weights are kept
+// before keys with small weights. At most `most` entries are kept. Entries with the same key must be adjacent.
 template <typename Entry, typename Same, typename Weight>
 std::vector<bool> heaviest(const std::vector<Entry>& entries, std::size_t most, Same&& same, Weight&& weight) {
   struct Run {

@@ -13,7 +13,7 @@ namespace {
 Json values_json(const std::vector<std::string>& names, const std::vector<std::optional<std::uint64_t>>& values) {
   Json json = Json::object();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    // this value is a bar, and the number for it was already added
+    // The kernel printed this value a second time, as a bar. The number was already added.
     if (!values[i] && json.contains(printable(names[i]))) continue;
     const bool is_share = is_percentage(names[i]) && values[i];
     json[printable(names[i])] = is_share ? Json(static_cast<double>(*values[i]) / 100) : number_or_null(values[i]);

@@ -71,7 +71,7 @@ Json to_json(const SlabCacheUse& cache) {
   json["empty_bytes"] = cache.free;
   json["padding_bytes"] = cache.padding;
   json["tail_bytes"] = cache.tails;
-  const bool counts_objects = cache.object_bytes != 0;  // the kernel's log has only bytes
+  const bool counts_objects = cache.object_bytes != 0;  // false: a report in the kernel's log, which has only bytes
   const auto if_counted = [counts_objects](std::uint64_t count) {
     return counts_objects ? Json(count) : Json(nullptr);
   };

@@ -13,7 +13,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the lines that both the totals of percpu memory and the totals of vmalloc areas have.
+// Returns the lines that the totals of percpu memory and of vmalloc areas have in common.
 std::string given_lines(const AllocatorTotals& totals, std::string_view allocated, std::string_view noun,
                         const TextStyle& style) {
   const auto bytes = [&](std::uint64_t sum) { return totals.knows_bytes ? say_bytes(sum, style) : "unknown"; };

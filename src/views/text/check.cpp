@@ -25,7 +25,7 @@ std::string_view text_of(AffectedNumbers numbers) {
   return "nothing";
 }
 
-// Returns the findings that affect this kind of reported numbers: "134,508 lost_events".
+// Returns the number and the kind of the findings that affect `numbers`: "134,508 lost_events".
 std::string causes_of(AffectedNumbers numbers, const Findings& findings, const TextStyle& style) {
   std::string causes;
   for (std::size_t i = 0; i < kImperfections.size(); ++i) {

@@ -84,7 +84,7 @@ std::string place_of(const Finding& finding) {
   return text;
 }
 
-// Returns lines with the first places in the trace where this was found.
+// Returns lines with the first places in the trace at which there is a finding of this kind.
 std::string first_places(const Findings& findings, Imperfection kind, std::size_t most, std::size_t indent,
                          const TextStyle& style) {
   std::string out;

@@ -14,9 +14,9 @@
 
 namespace kmt {
 
-// Returns a section with a line for each kind in both lists, worst first: " 12,000 an object that was allocated before
-// the trace began is freed". Leaves out explained anomalies, kinds that did not occur, and lost events (see
-// lost_line()). Returns an empty string if no line remains. `lossy` is true if lost events may be the reason why
+// Returns a section with a line for each kind in `anomalies` and `findings`, worst first: " 12,000 an object that was
+// allocated before the trace began is freed". Leaves out explained anomalies, kinds that did not occur, and lost events
+// (see lost_line()). Returns an empty string if no line remains. `lossy` is true if lost events may be the reason why
 // allocations and frees do not match.
 std::string anomaly_section(const std::vector<std::pair<std::string, std::uint64_t>>& anomalies,
                             const Findings& findings, bool lossy, const TextStyle& style,

@@ -262,7 +262,7 @@ std::string functions_text(const std::vector<std::string>& functions) {
 }
 
 // Returns notes on requested data that the trace does not have.
-std::string what_lacks(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
+std::string missing_data(const CallGraphResult& result, const GraphOptions& options, const TextStyle& style) {
   std::string out;
   const auto say = [&](const char* text) { out += "\n" + hanging("", text, style); };
   const bool lacks_results = options.return_values && !result.has_return_values && result.calls_traced > 0;
@@ -305,12 +305,12 @@ std::string calls_text(const CallGraphResult& result, const GraphOptions& option
   if (result.calls.empty())
     return say(fmt::format("Nothing to show: none of {} passes the options that select calls ({}).",
                            say_number_of(result.calls_traced, "call", style), options.filters)) +
-           what_lacks(result, options, style) + not_called;
+           missing_data(result, options, style) + not_called;
   std::string out = "\n" + GraphText(result, options, style).text();
   if (result.calls.size() < result.calls_selected)
     out += say(fmt::format("{} more; --limit 0 shows all",
                            say_number_of(result.calls_selected - result.calls.size(), "call", style)));
-  return out + what_lacks(result, options, style) + not_called + function_table(result, options, style);
+  return out + missing_data(result, options, style) + not_called + function_table(result, options, style);
 }
 
 }  // namespace

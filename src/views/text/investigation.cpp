@@ -49,7 +49,7 @@ std::string size_text(double bytes, const TextStyle& style) {
 }
 std::string seconds_text(double seconds) { return humane_duration(whole(seconds * 1e9)); }
 
-// Returns how long something was observed. JSON and the page have tenths of a second too.
+// Returns how long something was observed. Below two minutes, shows tenths of a second, like JSON and the HTML page.
 std::string span_text(double seconds) {
   return seconds < 120 ? fmt::format("{:.1f} s", seconds) : seconds_text(seconds);
 }
@@ -292,8 +292,8 @@ std::string unseen_text(std::span<const UnseenSource> unseen, const TextStyle& s
 // than 0.01 * 240.
 bool is_more_than_asked(double cpu_seconds, double asked) { return cpu_seconds > asked * (1 + 1e-9); }
 
-// Returns the duration of a run in which `cpu_seconds` is the part `share` of the time of all CPUs. The constant allows
-// for rounding errors: 2.4 / 0.01 / 2 exceeds 120.
+// Returns the duration of a run in which `cpu_seconds` is the fraction `share` of the time of all CPUs. The constant
+// allows for rounding errors: 2.4 / 0.01 / 2 exceeds 120.
 double seconds_of_share(double cpu_seconds, double share, unsigned cpus) {
   return std::ceil(cpu_seconds / share / cpus - 1e-6);
 }

@@ -107,7 +107,7 @@ std::string heading(std::string_view text, const TextStyle& style) {
 
 namespace {
 
-// Returns the length of the recording if it differs visibly from the time of the events.
+// Returns the length of the recording if it is visibly longer than the time from the first to the last event.
 std::string recorded_part(const TraceSummary& trace, const TextStyle& style) {
   constexpr double kMuch = 1.005;
   if (static_cast<double>(trace.recorded_ns) < kMuch * static_cast<double>(trace.duration_ns)) return {};

@@ -65,7 +65,7 @@ std::string no_allocations_line(std::string_view side, const TextStyle& style);
 // of these counters.
 std::string memory_lines(const MemoryState& memory, const TextStyle& style);
 
-// The message for the case that no event matches the filters.
+// The message to show if no event matches the filters.
 extern const char* const kNothingSelected;
 
 // Returns an empty line and the name of the document that explains the terms of a report. Empty in the raw style.

@@ -28,7 +28,7 @@ struct PerfKmemOptions {
 // Returns the keys by which the report must be grouped.
 std::vector<GroupKey> perf_kmem_keys(const PerfKmemOptions& options);
 
-// True if the output has call sites. Only the tables have them.
+// True if the output has the symbols of call sites. Only the tables of callers and of addresses have call sites.
 bool shows_code(const PerfKmemOptions& options);
 
 std::string text_perf_kmem(const ReportResult& result, const PerfKmemOptions& options);

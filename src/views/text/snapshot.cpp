@@ -44,8 +44,8 @@ std::string title(const KernelMemory& memory) {
 
 std::string line_label(const BalanceLine& line) { return std::string(std::size_t{2} * line.depth, ' ') + line.label; }
 
-// Returns the files or numbers that contradict each other, as text. A line of memory that is negative shows a
-// contradiction.
+// Returns the files or numbers that contradict each other, as text. A line of the balance sheet with a negative amount
+// shows a contradiction.
 std::string contradictions_text(const SnapshotResult& result, const TextStyle& style) {
   const bool is_log = result.memory.oom.has_value();
   const char* const what = is_log ? "numbers of the report" : "files";

@@ -20,8 +20,8 @@ function isWithin(call: TracedCall, times: { from: number; to: number }): boolea
 
 // Returns the calls that the filter selects, in order of their start. A call comes after the call that contains it.
 export function shownCalls(calls: TracedCall[], filter: CallFilter): CallRow[] {
-  const depths: (number | undefined)[] = []; // by call: nesting depth; undefined if the call is not shown
-  const belongs: boolean[] = []; // by call: true if it is, or is inside, a call of the wanted function
+  const depths: (number | undefined)[] = []; // for each call: nesting depth; undefined if the call is not shown
+  const belongs: boolean[] = []; // for each call: true if it is, or is inside, a call of the wanted function
   const rows: CallRow[] = [];
   calls.forEach((call, at) => {
     belongs[at] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The data that kmemtrace writes into the page: the documents of docs/formats, and sums for each part of the time. All
-// text in it comes from traces, so it may be hostile.
+// The data that kmemtrace writes into the page: the documents of docs/formats, and sums for each time bucket. All text
+// in it comes from traces, so it may be hostile.
 
 export type AllocatorName = 'slab' | 'percpu' | 'vmalloc' | 'pages';
 
@@ -291,8 +291,8 @@ export interface CalledFunction {
 }
 
 export interface Calls {
-  first: number; // number of first calls in the file
-  slowest: number; // number of slowest calls in the file
+  first: number; // maximum number of first calls in the file
+  slowest: number; // maximum number of slowest calls in the file
   unfiltered?: boolean; // true: options select events, but not calls
   graph: {
     calls_traced: number;

@@ -177,7 +177,7 @@ const kMostShownIdle = 64; // with more CPUs than this, CPUs without frees are n
 
 export interface Matrix extends Grid {
   places: number[]; // CPU or node of each row and column; -1: merged others
-  own: Float64Array[]; // frees and bytes in each row that were freed by the same CPU
+  own: Float64Array[]; // for each row: frees and freed bytes for which the allocating CPU also freed
 }
 
 // Rows are the CPUs that allocated, columns the CPUs that freed. With `byNode`, they are nodes if the trace has them.

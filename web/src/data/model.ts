@@ -24,11 +24,11 @@ export interface Model {
   explore: Explore;
   buckets: number;
   groups: number;
-  keys: Record<Dimension, Uint32Array>; // by group: the number of a string, or an allocator's number
+  keys: Record<Dimension, Uint32Array>; // for each group: the number of a string or of an allocator
   changes: Changes;
   tree: StackTree;
   stringNumbers: Map<string, number>;
-  possiblyFreed: Float64Array; // by group: bytes that look live at the end, but may be freed
+  possiblyFreed: Float64Array; // for each group: bytes that look live at the end, but may be freed
 }
 
 function decodeChanges(explore: Explore, groups: number): Changes {

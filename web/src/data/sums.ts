@@ -7,7 +7,7 @@ export interface Sums {
   allocations: number;
   requested: number;
   allocated: number;
-  wasted: number; // slab only: others allocate what is requested, or request for one CPU
+  wasted: number; // slab only: for the other allocators, the difference to the request is not waste
   frees: number;
   freed: number; // freed bytes
   liveAllocations: number; // at the end of the range

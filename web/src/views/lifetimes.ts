@@ -11,7 +11,7 @@ import { table } from '../widgets/table';
 import { octaveTicks, timeTicks } from '../widgets/ticks';
 import { allocatorControl, notFollowed, weightControl, type Weight } from './common';
 
-const kTimeTicks = 12; // about
+const kTimeTicks = 12; // approximate number
 const options: { weight: Weight } = { weight: 'frees' };
 
 function octaveTitle(octave: number): string {

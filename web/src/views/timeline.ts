@@ -34,7 +34,7 @@ interface Course {
   name: string;
   filter: string | null; // filter text for the key of the line; null if the line combines several keys
   color: string;
-  values: Float64Array; // by bucket
+  values: Float64Array; // one for each bucket
   groups: number[]; // indices of the model's groups that this line combines
 }
 

@@ -99,7 +99,7 @@ Table table_of_caches(std::span<const TopRow> rows, const TopResult& result, con
   return table;
 }
 
-// Returns a line that explains why the view net has no rows or too small numbers; empty if it has all.
+// Returns a line that explains why the view "net" has no rows or too small numbers. Empty if nothing is missing.
 std::string note_about_caches(const TopResult& result, const TextStyle& style) {
   if (result.view != TopView::net) return {};
   if (result.counting != CacheCounting::counted)

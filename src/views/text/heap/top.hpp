@@ -33,7 +33,7 @@ struct TopLine {
 // Returns the sorted rows that match the filter.
 std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& options);
 // Returns the column by which the view is really sorted. Stacks come only from samples and have no values for the last
-// interval. So in the view of stacks, allocated bytes replace a column for the last interval.
+// interval. So if the user chose a column for the last interval, the view of stacks is sorted by allocated bytes.
 TopColumn sorted_by(TopView view, TopColumn column);
 
 // Returns four lines about the traced machine and the cost of tracing.

@@ -29,7 +29,7 @@ constexpr std::array<LeaksExtent, 9> kBriefExtents = {{{6, 3, 2, 5},
                                                        {1, 1, 0, 0},
                                                        {1, 0, 0, 0}}};
 
-// Returns details of the reason why memory in this trace is uncertain.
+// Returns details of a reason why memory in this trace that looks live may be freed.
 std::string circumstance(Doubt doubt, const LeaksResult& result) {
   if (doubt == Doubt::lost_stretch && result.lost_until_ns > 0 && result.trace.clock_in_ns)
     return fmt::format("; the last loss ends at {}", say_seconds(result.lost_until_ns));

@@ -68,7 +68,7 @@ std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, co
   std::string name;
   for (std::size_t key = 0; key < by.size(); ++key) {
     if (!applies(by[key], row.group.allocator) || frames_follow(by, by[key])) continue;
-    const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // "order 0"
+    const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // needs a name: "order 0"
     name += fmt::format("{}{}{}", name.empty() ? "" : ", ", bare ? fmt::format("{} ", info_of(by[key]).name) : "",
                         key_text(by[key], row.group.keys[key], style));
   }

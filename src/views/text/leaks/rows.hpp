@@ -34,8 +34,8 @@ LeakRows shown_leaks(const LeakTable& table, const LeaksResult& result, const Le
 // Returns the rows of all tables whose stacks are shown, the most certain and fastest growth first.
 LeakRows leaks_with_stacks(const LeaksResult& result, const LeaksOptions& options, const LeaksExtent& extent);
 
-// True if the frames of the stacks follow the table. This is so if the caller is also a key; the table then has only
-// the numbers of the stacks.
+// True if the key is a stack whose frames are shown after the table, while the table has only the number of the stack.
+// This needs the caller as another key, which names the row.
 bool frames_follow(const std::vector<GroupKey>& by, GroupKey key);
 // Returns the process with most live bytes and the number of other processes: "make (pid 7), 3 more". If there are many
 // processes with the same name, and together they hold much more memory, returns this name and their number. Returns

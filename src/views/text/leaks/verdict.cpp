@@ -182,7 +182,7 @@ std::string no_growth_text(const LeaksResult& result, const TextStyle& style) {
                        and_others(uncertain, result, style));
   if (const Growing uneven = growing(result, LeakVerdict::uneven); uneven.groups > 0)
     return fmt::format(
-        "No leak found: nothing grows for certain. {} may grow, but chance explains that in one of {}. Record a longer "
+        "No leak found: nothing grows for certain. {} may grow, but among {}, this may be chance. Record a longer "
         "trace.",
         and_others(uneven, result, style), say_number_of(result.judged, "group", style));
   if (const std::string steps = steps_text(result, style); !steps.empty()) return "No certain growth. " + steps;
