@@ -175,7 +175,7 @@ std::string without_prefixes(std::string_view text) {
 std::vector<std::string> undo_changes(std::string_view source, std::string& text) {
   std::vector<std::string> notes;
   remove_editors_changes(text);
-  // The lines of other texts may begin with a path or a place, such as "mm/slub.c:12" in allocinfo.
+  // The lines of other texts may begin with a path or a source line, such as "mm/slub.c:12" in allocinfo.
   constexpr std::array<std::string_view, 8> kWithoutPaths = {"meminfo",   "slabinfo",    "vmstat",       "zoneinfo",
                                                              "buddyinfo", "vmallocinfo", "pagetypeinfo", "sockstat"};
   if (std::ranges::find(kWithoutPaths, source) != kWithoutPaths.end() && has_prefixes(text))

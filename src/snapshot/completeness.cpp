@@ -45,8 +45,8 @@ bool has_header(std::string_view text) {
   return false;
 }
 
-// Forgets the free blocks of all zones if buddyinfo has few orders, and much less free memory than meminfo. Its lines
-// were then cut at the width of a terminal. Nearly all kernels have at least 10 orders.
+// Forgets the free blocks of all zones if buddyinfo has few orders, and much less free memory than meminfo. In this
+// case, its lines were cut at the width of a terminal. Nearly all kernels have at least 10 orders.
 void forget_cut_blocks(KernelMemory& memory) {
   constexpr std::size_t kFewOrders = 10;
   std::uint64_t pages = 0;
@@ -114,7 +114,7 @@ void compare_zones_with_total(KernelMemory& memory) {
   for (const MemoryZone& zone : memory.zones) managed += number_or_0(zone.values, "managed");
   if (!total || managed == 0 || managed > kMostNumber / memory.page_size) return;
   const std::uint64_t in_zones = managed * memory.page_size;
-  constexpr std::uint64_t kTolerance = 50;  // the total may change by 2 % between the copies, as with a balloon
+  constexpr std::uint64_t kTolerance = 50;  // a balloon driver may change the total by 2 % between the copies
   const auto add = [&](std::string_view relation, std::uint64_t difference, std::string_view consequence) {
     memory.missing.push_back({"zoneinfo",
                               fmt::format("its zones have {} {} than MemTotal in meminfo: {}", humane_bytes(difference),

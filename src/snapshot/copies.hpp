@@ -22,7 +22,7 @@ struct Copies {
   bool last_is_unusable = false;     // true: the last report of the log does not show the total of memory
   // number of reports whose lines are mixed with lines of other reports and cannot be separated
   std::size_t mixed_reports = 0;
-  std::size_t foreign_reports = 0;   // number of reports of other machines or kernels than the last one
+  std::size_t foreign_reports = 0;   // number of reports whose machine or kernel is not that of the last one
   std::size_t cgroup_reports = 0;    // number of unused reports about a cgroup that reached its limit
   std::size_t repeated_reports = 0;  // number of reports that are copies of another report in the log
   std::size_t dropped_reports = 0;   // number of oldest reports that were dropped because the log has too many

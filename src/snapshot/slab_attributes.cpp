@@ -48,7 +48,7 @@ void take_file(std::string_view name, std::string_view value, SlabAttributes& ca
 }
 
 // True if cpu_slabs and slabs_cpu_partial are always 0. This is so since Linux 7.0, because CPUs have sheaves instead
-// of slabs. If the release is unknown, the values decide: in earlier kernels, some caches always have slabs of a CPU.
+// of slabs. If the release is unknown, the values decide: in earlier kernels, some caches always have per-CPU slabs.
 bool are_constant_zeros(const std::string& release, const std::vector<SlabAttributes>& caches) {
   if (const auto version = version_of(release)) return *version >= KernelVersion{7, 0};
   return std::ranges::none_of(caches, [](const SlabAttributes& one) { return one.cpu_slabs.value_or(0) != 0; }) &&

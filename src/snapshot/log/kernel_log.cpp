@@ -332,7 +332,7 @@ class LogReader {
     const std::size_t length = message.text.size();
     if (const std::string_view source = prefixes_.take(message.text); !source.empty())
       (message.boot_ns ? message.caller : message.host) = source;
-    // The digits of such a prefix are not the rest of a number in the previous line.
+    // Omits the prefix, because its digits cannot be the rest of a number in the previous line.
     if (message.text.size() != length) part = message.text;
     if (is_whole) {
       if (fields_.wall_ns) message.wall_ns = fields_.wall_ns, message.has_zone = fields_.has_zone;

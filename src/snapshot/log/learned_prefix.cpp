@@ -84,7 +84,7 @@ void LearnedPrefixes::learn(const std::vector<std::string>& lines) {
     return length_of_prefix(one.form, lines.front()) == form.size();
   };
   if (form.empty() || std::ranges::any_of(prefixes_, is_known)) return;
-  // Lines of other sources may stand in between.
+  // A third of the lines is enough, because lines of other sources may stand in between.
   const auto count = static_cast<std::size_t>(std::count_if(
       lines.begin() + 1, lines.end(), [form](const std::string& line) { return length_of_prefix(form, line) != 0; }));
   if (count == 0 || count < std::min(kEnough, lines.size() - 1) || count * 3 < lines.size() - 1) return;

@@ -38,8 +38,8 @@ bool is_name(std::string_view word) {
          word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == word.npos;
 }
 
-// Adds a value to one with the same name. Before Linux 5.3, the kernel prints the values of each child cgroup
-// separately.
+// Adds a value. If `values` already has the name, adds up the two values: before Linux 5.3, the kernel prints the
+// values of each child cgroup separately.
 // Since Linux 6.4, version 1 also prints sums over the child cgroups, such as "total_rss". They replace the cgroup's
 // own values, because the usage includes the children.
 void add(NamedAmounts& values, std::string_view name, std::uint64_t value) {

@@ -76,7 +76,7 @@ void correct_shifted_counters(OomReport& report);
 // torn or mixed with another. Call derive_page_size() first.
 void drop_damaged_totals(OomReport& report);
 
-// Returns MemTotal in bytes. Empty if the report has neither this number nor all zones, whose sum is used instead.
+// Returns MemTotal in bytes, or else the sum over all zones. Empty if the report shows neither.
 std::optional<std::uint64_t> total_bytes_of(const OomReport& report);
 
 // Converts a report to the texts meminfo, vmstat, zoneinfo and buddyinfo of a snapshot, in the formats of /proc. Each

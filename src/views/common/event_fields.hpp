@@ -55,7 +55,7 @@ class EventNames {
   const std::string& symbol(std::uint64_t address);
   const std::string& user_symbol(std::uint64_t frame);  // `frame` is a frame of TraceCode::user
   std::uint64_t real_address(std::uint64_t address) const { return symbols_.real_address(address); }
-  const std::string& printable_text(std::string_view text);  // results are cached by the address of the text
+  const std::string& printable_text(std::string_view text);  // caches results by the address of the text
 
  private:
   const std::string& gfp_text_of(std::uint32_t flags);

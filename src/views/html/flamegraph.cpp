@@ -47,8 +47,8 @@ struct Colour {
   int blue;
 };
 
-// Returns the colour of a function, which is always the same. Kernel functions have warm colours, with one hue per
-// allocator. Functions of programs are blue.
+// Returns the colour of a function. The same name always gets the same colour. Kernel functions have warm colours, with
+// one hue per allocator. Functions of programs are blue.
 Colour colour_of(std::string_view function, Allocator allocator, bool of_user) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : function) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -191,7 +191,7 @@ void Drawing::draw_frame(const std::string& name, const FlameNode& node, std::ui
   const double y = options_.callers_first ? kTop + level * kRow : height_ - kBottom - (level + 1) * kRow;
   const Colour colour =
       compares_ ? colour_of_change(node.own.value, node.base.value) : colour_of(name, node.allocator, node.of_user);
-  // The script shows search results as shares of the allocator in this attribute.
+  // The script needs this attribute to show search results as shares of each allocator.
   const std::string of =
       metric_.adds_up && level == 1 ? fmt::format(" data-allocator=\"{}\"", name_of(node.allocator)) : std::string();
   fmt::format_to(std::back_inserter(frames_),

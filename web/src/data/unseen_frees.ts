@@ -5,7 +5,7 @@ import type { KeyValue, LeakRow, Leaks } from './document';
 import type { Model } from './model';
 import { keyName } from './rows';
 
-// Doubts which mean that memory may already be freed. With other doubts, memory is live, but its growth is explained.
+// Reasons why memory may already be freed. With any other reason of doubt, memory is live, but its growth is explained.
 const kMayBeFreed = [
   'frees-not-recorded',
   'tasks-selected',

@@ -13,8 +13,8 @@ namespace kmt {
 // are within the limit.
 std::string gate_lines(const GrowthGate& gate, const LeaksResult& result, const TextStyle& style);
 
-// Returns an XML file with a test case for each allocator, in the format of JUnit (testmoapp/junitxml describes what
-// servers read). A check that is unclear is an error, not a failure.
+// Returns an XML file with a test case for each allocator, in the format of JUnit (the repository testmoapp/junitxml
+// describes it). A check that is unclear is an error, not a failure.
 std::string junit_gate(const GrowthGate& gate, const LeaksResult& result);
 
 }  // namespace kmt
