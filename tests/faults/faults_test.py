@@ -234,8 +234,8 @@ class Run:
         if fatal or done.returncode < 0:
             self.wrong.append(f'ended by {fatal or done.returncode}: {done.stderr[-300:]}')
         elif done.returncode not in (0, self.command.status):
-            said = re.search(r'error: .{10,}|exited with|killed by signal', done.stderr)
-            if not said:
+            message = re.search(r'error: .{10,}|exited with|killed by signal', done.stderr)
+            if not message:
                 self.wrong.append(f'exit status {done.returncode} without an error message: {done.stderr[-300:]!r}')
         if 'terminate called' in done.stderr or 'Internal error' in done.stderr:
             self.wrong.append(f'the C++ runtime ended it: {done.stderr[-300:]}')

@@ -11,7 +11,7 @@
 #include "support/checked_sink.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (!kmt::perfdata::is_perf_data({data, size})) return -1;  // another fuzzer's
+  if (!kmt::perfdata::is_perf_data({data, size})) return -1;  // other fuzzers test such input
   const kmt::TraceFile file{"fuzz", {data, size}, nullptr};
   try {
     kmt::read_as_a_trace(file);

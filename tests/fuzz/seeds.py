@@ -50,13 +50,14 @@ def write_btf_seeds(folder):
 
     def info(what, count=0, flag=0):
         return flag << 31 | kind[what] << 24 | count
+    # The comments state the number of each type. Type 5 is the prototype of the function.
     types = struct.pack('<IIII', 1, info('int'), 4, 1 << 24 | 32)  # 1: int
-    types += struct.pack('<III', 0, info('ptr'), 3)  # type 2: pointer to type 3
-    types += struct.pack('<III', 5, info('struct', 3, 1), 16)  # 3
+    types += struct.pack('<III', 0, info('ptr'), 3)  # 2: pointer to type 3
+    types += struct.pack('<III', 5, info('struct', 3, 1), 16)  # 3: struct node; its members follow
     types += struct.pack('<III', 10, 2, 0) + struct.pack('<III', 15, 1, 3 << 24 | 64) + struct.pack('<III', 1, 4, 96)
-    types += struct.pack('<III', 0, info('array'), 0) + struct.pack('<III', 1, 1, 1)  # 4
+    types += struct.pack('<III', 0, info('array'), 0) + struct.pack('<III', 1, 1, 1)  # 4: array
     types += struct.pack('<III', 0, info('proto', 2), 1) + struct.pack('<II', 5, 2) + struct.pack('<II', 15, 1)  # 5
-    types += struct.pack('<III', 20, info('func', 1), 5)  # 6
+    types += struct.pack('<III', 20, info('func', 1), 5)  # 6: function
     write(folder, 'small', struct.pack('<HBBIIIII', 0xEB9F, 1, 0, 24, 0, len(types), len(types), len(names)) + types + names)
 
 

@@ -114,10 +114,10 @@ class Bpf(LiveTest):
         """Returns the counts of the workload, and the events that each of the two recorders recorded. If an interrupt
         during a BPF program makes a recorder miss events, runs another workload."""
         for _ in range(10):
-            counted, said, found = self.attempt(*arguments)
-            if all('othing was lost' in text for text in said):
+            counted, messages, found = self.attempt(*arguments)
+            if all('othing was lost' in text for text in messages):
                 return counted, *found
-            self.assertLess(self.reported_losses(said[0]), 2000)
+            self.assertLess(self.reported_losses(messages[0]), 2000)
             for path in self.path('trace.kmt'), self.path('trace.second.kmt'):
                 os.remove(path)
         return self.fail('always lost something')
@@ -134,8 +134,8 @@ class Bpf(LiveTest):
             recorder.send_signal(signal.SIGINT)
         for recorder in ours, ftrace:  # finish() expects that no recorder is still writing
             recorder.wait(60)
-        said = self.finish(ours), self.finish(ftrace)
-        return counted, said, [[full for full in full_events(path) if full.event.pid == loop.pid] for path in paths]
+        messages = self.finish(ours), self.finish(ftrace)
+        return counted, messages, [[full for full in full_events(path) if full.event.pid == loop.pid] for path in paths]
 
     @staticmethod
     def compared(full, frames=False):
@@ -276,12 +276,12 @@ class Bpf(LiveTest):
         self.addCleanup(self.end, again)
         end_loop(again)
         recorder.send_signal(signal.SIGINT)
-        said = self.finish(recorder)
-        missed = re.search(r'on unknown CPUs: ([\d,]+) missed', said)
-        lost = self.reported_losses(said) - (int(missed[1].replace(',', '')) if missed else 0)
+        messages = self.finish(recorder)
+        missed = re.search(r'on unknown CPUs: ([\d,]+) missed', messages)
+        lost = self.reported_losses(messages) - (int(missed[1].replace(',', '')) if missed else 0)
         self.assertGreater(lost, sum(counted[name] for name in COUNTED) / 2)
         marked, uncounted = lost_in_blocks(File(self.trace))
-        self.assertEqual((marked, uncounted), (lost, 0), said)
+        self.assertEqual((marked, uncounted), (lost, 0), messages)
         events = [full.event for full in full_events(self.trace) if full.event.pid == loop.pid]
         everything = collections.Counter(event.name for event in events)
         self.assertLess(sum(everything.values()), sum(counted[name] for name in COUNTED))

@@ -94,12 +94,12 @@ class Counts(LiveTest):
         sizes = {}
         for version in ('6', '7'):
             messages = self.record('--file-version', version, '--', PIPE_LOOP, '500')
-            said = int(re.search(r'([\d,]+) events', messages)[1].replace(',', ''))
+            reported = int(re.search(r'([\d,]+) events', messages)[1].replace(',', ''))
             events = events_of(self.trace)
             sizes[version] = len(events)
-            self.assertEqual(len(events), said, f'version {version}')
+            self.assertEqual(len(events), reported, f'version {version}')
             statistics = kernel_statistics(self.trace)
-            self.assertEqual(sum(cpu['read events'] for cpu in statistics), said)
+            self.assertEqual(sum(cpu['read events'] for cpu in statistics), reported)
             self.assertEqual(sum(cpu['entries'] for cpu in statistics), 0)
             report(self.trace, '--stat')
         self.assertGreater(min(sizes.values()), 1000)
@@ -182,10 +182,10 @@ class Counts(LiveTest):
         process.send_signal(signal.SIGCONT)
         process.send_signal(signal.SIGINT)
         messages = self.finish(process)
-        said = self.reported_losses(messages)
-        self.assertGreater(said, 0)
-        self.assertEqual(said, lost_in(kernel_statistics(self.trace)))
-        self.assertEqual(self.check(self.trace)['trace']['lost_events'], said)
+        reported = self.reported_losses(messages)
+        self.assertGreater(reported, 0)
+        self.assertEqual(reported, lost_in(kernel_statistics(self.trace)))
+        self.assertEqual(self.check(self.trace)['trace']['lost_events'], reported)
 
 
 class CountsOfTraceDat(LiveTest):

@@ -175,8 +175,8 @@ class Investigate(LiveTest):
         self.assertEqual((False, False, 0), (plan['samples'], plan['recording'], plan['kernel_bytes']))
         self.assertIn('meminfo', plan['states'])
         self.assertNotIn('slabinfo', plan['states'])
-        said = subprocess.check_output([*unprivileged, *command[:-1]], encoding='utf-8')
-        self.assertNotRegex(said, r'slabinfo, |loading programs|before the cost reaches|0 B in the kernel')
+        plan_text = subprocess.check_output([*unprivileged, *command[:-1]], encoding='utf-8')
+        self.assertNotRegex(plan_text, r'slabinfo, |loading programs|before the cost reaches|0 B in the kernel')
         # If /sys is not mounted, root would not see more than an unprivileged user. So running as root must not be
         # suggested.
         hidden = unseen(['unshare', '--mount', 'sh', '-c', 'umount -R -l /sys; exec "$@"', 'sh', *unprivileged])

@@ -23,30 +23,30 @@ class Losses(LiveTest):
     def lose(self, *options):
         """Returns the kernel's count of lost events, the sum in the blocks, and the number of losses without a
         count. Checks that all reports show the kernel's count."""
-        said = self.reported_losses(self.record_under_load(1, '-b', '16k', *options))
-        self.assertGreater(said, 0)
+        reported = self.reported_losses(self.record_under_load(1, '-b', '16k', *options))
+        self.assertGreater(reported, 0)
         statistics = kernel_statistics(self.trace)
-        self.assertEqual(said, lost_in(statistics))
+        self.assertEqual(reported, lost_in(statistics))
         checked = self.check(self.trace)
-        self.assertEqual(checked['trace']['lost_events'], said)
+        self.assertEqual(checked['trace']['lost_events'], reported)
         self.assertEqual(checked['verdict'], 'unsound')
         file = File(self.trace, heads_only=True)
         self.assertEqual(count_of(file), sum(cpu['read events'] for cpu in statistics))
-        return said, *lost_in_blocks(file)
+        return reported, *lost_in_blocks(file)
 
     def test_tiny_buffers(self):
-        said, in_blocks, unknown = self.lose()
-        self.assertLessEqual(in_blocks, said)
+        reported, in_blocks, unknown = self.lose()
+        self.assertLessEqual(in_blocks, reported)
         self.assertGreater(in_blocks + unknown, 0)
 
     def test_sum_of_the_losses_in_blocks(self):
         """The kernel writes the number of lost events to the end of a page if there is room. Events of 28 bytes leave
         enough room."""
-        said, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
+        reported, in_blocks, unknown = self.lose('-e', 'kmem:kmalloc')
         if unknown:  # the page also had another record, such as a time extension
-            self.assertLess(in_blocks, said)
+            self.assertLess(in_blocks, reported)
         else:
-            self.assertEqual(in_blocks, said)
+            self.assertEqual(in_blocks, reported)
 
     def test_default_buffers(self):
         messages = self.record_under_load(5)

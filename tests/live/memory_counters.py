@@ -11,7 +11,8 @@ def refresh():
 
 
 def beside_other_processes(times):
-    """Calls a check again if it fails, up to `times` times in all. Other processes use and free memory meanwhile."""
+    """Decorator that repeats a failed check, up to `times` times in all. A check may fail because other processes
+    allocate and free memory meanwhile."""
     def decorate(check):
         @functools.wraps(check)
         def repeated(*arguments):

@@ -78,9 +78,9 @@ class QuickGuide(LiveTest):
     def test_each_step(self):
         guide = steps()
         self.assertGreater(len(guide), 8)
-        for command, said in guide:
+        for command, shown in guide:
             output = self.run_step(command)
-            for line in said:
+            for line in shown:
                 if line != '^C':
                     self.assertIn(line, output, command)
         for name in (name for name in os.listdir(self.folder) if re.fullmatch(r'cpu\d+\.out', name)):

@@ -55,8 +55,8 @@ class Rotation(LiveTest):
         output, messages = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, messages)
         self.assertIn('othing was lost', messages)
-        said = int(re.search(r'(\d+) files up to', messages)[1])
-        self.assertEqual(said, len(self.files()))
+        reported = int(re.search(r'(\d+) files up to', messages)[1])
+        self.assertEqual(reported, len(self.files()))
         return [json.loads(line) for line in output.splitlines() if line.startswith('{')]
 
     def test_by_size(self):

@@ -41,13 +41,14 @@ class SameEvents(LiveTest):
 
     @staticmethod
     def in_order(events):
-        """Times are left out, because each recorder reads the clock separately."""
+        """Returns the events of tasks in order, without times, because each recorder reads the clock separately."""
         ordered = sorted(events, key=lambda e: e.time_ns)
         return [(e.pid, e.cpu, e.name, e.fields) for e in ordered if not in_interrupt(e)]
 
     @staticmethod
     def of_interrupts(events):
-        """The order is left out, because an interrupt may run between the probes of the two recorders."""
+        """Counts the events of interrupts. Their order is not compared, because an interrupt may run between the probes
+        of the two recorders."""
         return collections.Counter((e.pid, e.cpu, e.name, *e.fields.items()) for e in events if in_interrupt(e))
 
 

@@ -269,10 +269,10 @@ class Snapshot(unittest.TestCase):
                         ends[-1].write(bytes(MIB))
                     self.wait_until_larger(path)
                 series.send_signal(signal.SIGINT)
-                said = series.communicate()[1]
+                messages = series.communicate()[1]
             for one in ends:
                 one.close()
-            self.assertEqual(0, series.returncode, said)
+            self.assertEqual(0, series.returncode, messages)
             done = subprocess.run([PROGRAM, 'leaks', path, '--json', '--limit', '0'], stdout=subprocess.PIPE,
                                   encoding='utf-8')
             result = json.loads(done.stdout)

@@ -121,7 +121,7 @@ def lines_of(text):
 
 
 class Functions:
-    """Returns the functions that a file exports, according to nm."""
+    """The functions that a file exports, according to nm."""
 
     def __init__(self, path):
         self.segments = [tuple(int(number, 16) for number in match.groups()) for match in re.finditer(
@@ -273,8 +273,8 @@ class UserStacks(LiveTest):
         run('cc', '-O1', '-o', program, source)
         for arguments, named in ((), True), ((self.path('elsewhere'),), False):
             with self.subTest(arguments):
-                said = self.record('--stacks=user', '-F', '--', program, *arguments)
-                self.addCleanup(os.remove, re.search(r'/tmp/perf-\d+\.map', said)[0])
+                messages = self.record('--stacks=user', '-F', '--', program, *arguments)
+                self.addCleanup(os.remove, re.search(r'/tmp/perf-\d+\.map', messages)[0])
                 rows = json.loads(report(self.trace, '--by', 'user-symbol', '--json'))['groups']['slab']['rows']
                 self.assertEqual(named, any(row['keys']['user-symbol'] == 'made_pipe' for row in rows), rows)
                 os.remove(self.trace)
@@ -349,11 +349,11 @@ class UserStacks(LiveTest):
 class PerfReport(LiveTest):
     def test_reports_that_each_sample_counts_once(self):
         path = self.path('perf.data')
-        for rate, said in (('-c1', False), ('-F100', True)):
+        for rate, is_noted in (('-c1', False), ('-F100', True)):
             run('perf', 'record', '-q', '-a', rate, '-e', 'kmem:kmalloc', '-o', path, '--', 'ls', '-R', '/usr/share/doc')
             done = subprocess.run([PROGRAM, 'report', path, '--style', 'perf-report', '--by', 'comm'], check=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', timeout=600)
-            self.assertEqual(said, 'each sample is counted once' in done.stderr, done.stderr)
+            self.assertEqual(is_noted, 'each sample is counted once' in done.stderr, done.stderr)
 
     @unittest.skipUnless(os.uname().machine == 'x86_64', 'the code that is made is of x86-64')
     def test_generated_code_has_the_names_written_by_its_program(self):

@@ -73,11 +73,11 @@ class Sites(Case):
     def test_sums(self):
         """The counts of all call sites must add up to the count of each kind."""
         for sample in (real('amd64/trace.dat'), planted('s390x', 2)):
-            said = report(sample.path)
+            reported = report(sample.path)
             sums = {}
-            for row in said['anomaly_sites']:
+            for row in reported['anomaly_sites']:
                 sums[row['kind']] = sums.get(row['kind'], 0) + row['count']
-            for kind, count in said['anomalies'].items():
+            for kind, count in reported['anomalies'].items():
                 self.assertEqual(count, sums.get(kind), kind)
 
 

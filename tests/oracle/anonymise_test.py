@@ -52,13 +52,13 @@ class Anonymous(unittest.TestCase):
     def test_leaks_stay_the_same(self):
         for name in ('amd64/trace.dat', 's390x/trace.lost.dat'):
             with self.subTest(name):
-                said = []
+                results = []
                 for path in (data(name), self.anonymous(name)):
                     done = run('leaks', path, '--json', '--limit', '100000')
                     self.assertIn(done.returncode, (0, 1, 4), done.stderr)
-                    said.append(re.findall(r'"(?:symbol|live_bytes|live_allocations|count)": .*', done.stdout))
-                self.assertGreater(len(said[0]), 100)
-                self.assertEqual(*said)
+                    results.append(re.findall(r'"(?:symbol|live_bytes|live_allocations|count)": .*', done.stdout))
+                self.assertGreater(len(results[0]), 100)
+                self.assertEqual(*results)
 
     def test_no_names_and_addresses_remain(self):
         for name in ('amd64/trace.dat', 'i386/trace.dat', 's390x/trace.dat', 'graph/amd64.dat', 'amd64-stacks/trace.dat'):
@@ -102,13 +102,13 @@ class Anonymous(unittest.TestCase):
             out.write(f'{text:016x} T _text\n{max(sites) + 4096:016x} T _end\n')
         symbols = ('--kallsyms', self.path('kallsyms'))
         options = ('--by', 'call-site', '--json', '--limit', '100000')
-        said = []
+        names_of_each = []
         for path, more in ((self.path('perf.data'), symbols),
                            (self.converted(self.path('perf.data'), 'named.kmt', '--anonymise', *symbols), ())):
             text = run('report', path, *options, *more).stdout
-            said.append(sorted(re.findall(r'"symbol": "(place_[^"]*)"', text)))
-        self.assertGreater(len(said[0]), 50)
-        self.assertEqual(*said)
+            names_of_each.append(sorted(re.findall(r'"symbol": "(place_[^"]*)"', text)))
+        self.assertGreater(len(names_of_each[0]), 50)
+        self.assertEqual(*names_of_each)
         done = run('convert', '--anonymise', self.path('perf.data'), self.path('unnamed.kmt'))
         self.assertIn('call sites are shown as addresses', ' '.join(done.stderr.split()))
         self.assertEqual([], re.findall('place_.*', run('report', self.path('unnamed.kmt'), *options).stdout))
@@ -122,9 +122,9 @@ class Anonymous(unittest.TestCase):
         done = run('snapshot', '--from', self.path('copies'), '-o', self.path('mine.kmt'))
         self.assertEqual(done.returncode, 0, done.stderr)
         anonymous = self.converted(self.path('mine.kmt'), 'anonymous.kmt', '--anonymise')
-        said = [json.loads(run('snapshot', path, '--json').stdout)['balance'] for path in (self.path('mine.kmt'), anonymous)]
-        self.assertIn('meminfo: Percpu - dmesg: first chunk', [line['source'] for line in said[0]])
-        self.assertEqual(*said)
+        balances = [json.loads(run('snapshot', path, '--json').stdout)['balance'] for path in (self.path('mine.kmt'), anonymous)]
+        self.assertIn('meminfo: Percpu - dmesg: first chunk', [line['source'] for line in balances[0]])
+        self.assertEqual(*balances)
 
     def test_same_key_same_names(self):
         key = self.path('key')

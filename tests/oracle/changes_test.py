@@ -82,9 +82,9 @@ class Changes(unittest.TestCase):
         self.assertEqual(1, done.returncode)
         kinds = [finding['kind'] for finding in found['findings']]
         self.assertIn('missing_cpu', kinds)
-        said = run('check', self.path).stdout
-        places = {kind: said.find(sentence) for kind, sentence in
-                  ((finding['kind'], finding['sentence'][:30]) for finding in found['findings']) if sentence in said}
+        printed = run('check', self.path).stdout
+        places = {kind: printed.find(sentence) for kind, sentence in
+                  ((finding['kind'], finding['sentence'][:30]) for finding in found['findings']) if sentence in printed}
         self.assertEqual('missing_cpu', min(places, key=places.get))
 
     def test_every_report_mentions_a_missing_cpu_first(self):

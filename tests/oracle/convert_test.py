@@ -209,7 +209,7 @@ class Index(Case):
         self.assertEqual(records[:round_of] * 5, records)
 
 
-def said(path, *options):
+def comparable_report(path, *options):
     """Returns a report without the name, the format and the offsets of the file."""
     def of_trace(value):
         if isinstance(value, dict):
@@ -230,10 +230,10 @@ class AndBack(Case):
                 with open(back, 'rb') as file:
                     self.assertEqual(tracedat.MAGIC + b'%d' % version, file.read(11))
                 self.assertEqual(kmem_oracle.report_text(path), kmem_oracle.report_text(back))
-                want = said(path)
+                want = comparable_report(path)
                 self.assertGreater(want['trace']['events'], 900)
-                self.assertEqual(want, said(small))
-                self.assertEqual(want, said(back))
+                self.assertEqual(want, comparable_report(small))
+                self.assertEqual(want, comparable_report(back))
                 with open(small, 'rb') as first, open(self.convert(back, 'again.kmt'), 'rb') as second:
                     one, other = kmt_decoder.File(first.read()), kmt_decoder.File(second.read())
                 self.assertEqual(self.events(one), self.events(other))
@@ -273,9 +273,9 @@ class Instances(Case):
         self.assertEqual(['', '', 'second', 'second'],
                          sorted(stream.buffer for stream in kmt_decoder.read(small).streams.values()))
         for options in ((), ('--buffer', 'second')):
-            want = said(path, *options)
+            want = comparable_report(path, *options)
             self.assertGreater(want['trace']['events'], 900)
-            self.assertEqual(want, said(small, *options))
+            self.assertEqual(want, comparable_report(small, *options))
 
     def test_several_buffers_cannot_become_one(self):
         done = run('convert', self.split(), self.path('y.dat'))

@@ -140,7 +140,7 @@ class Streams(Case):
         self.assertEqual([0], self.found(path)['cut_off_cpu'])
 
 
-def said(path, *options):
+def comparable_report(path, *options):
     """Returns a report without the properties of the file and without offsets."""
     def of_trace(value):
         if isinstance(value, dict):
@@ -155,17 +155,17 @@ class AndBack(Case):
     def test_reports(self):
         for name in TRACES:
             with self.subTest(name):
-                want = said(data(name))
+                want = comparable_report(data(name))
                 self.assertGreater(want['trace']['events'], 900)
                 path = self.convert(data(name), name.replace('/', '-') + '.ctf')
-                got = said(path)
+                got = comparable_report(path)
                 for key in want:
                     if key not in ('trace', 'findings'):
                         self.assertEqual(want[key], got[key], key)
                 for key in ('events', 'lost_events', 'duration_ns', 'kernel', 'arch', 'byte_order', 'word_bits',
                             'page_size', 'cpus', 'clock'):
                     self.assertEqual(want['trace'][key], got['trace'][key], key)
-                back = said(self.convert(path, name.replace('/', '-') + '.kmt'))
+                back = comparable_report(self.convert(path, name.replace('/', '-') + '.kmt'))
                 for key in want:
                     if key not in ('trace', 'findings'):
                         self.assertEqual(want[key], back[key], key)
@@ -224,7 +224,7 @@ class RealLttng(Case):
         self.assertEqual([], kmem_oracle.differences(
             kmem_oracle.Report(events, 4096, lambda event: event.comm == comm),
             report(data(name), '--comm', comm, exit_codes=(0, 1))))
-        self.assertEqual(said(data(name))['slab'], said(self.convert(data(name), 'x.kmt'))['slab'])
+        self.assertEqual(comparable_report(data(name))['slab'], comparable_report(self.convert(data(name), 'x.kmt'))['slab'])
         return discarded
 
     def test_complete_recording(self):
@@ -542,11 +542,11 @@ class Lttng(Case):
         writer.packet(0, first)
         writer.packet(1, other)
         self.assertNotIn('missing', run('check', self.path('session')).stdout)
-        for name, said in (('channel0_3', 'channel0_2 is missing'), ('channel1_2', '2 streams from'),
+        for name, message in (('channel0_3', 'channel0_2 is missing'), ('channel1_2', '2 streams from'),
                            ('channel1_0', 'channel1_1 is missing')):
             path = self.path(f'session/kernel/{name}')
             shutil.copy(self.path('session/kernel/channel0_1'), path)
-            self.assertIn(said, run('check', self.path('session')).stdout)
+            self.assertIn(message, run('check', self.path('session')).stdout)
             os.remove(path)
 
     def test_contexts(self):

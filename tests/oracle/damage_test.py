@@ -259,7 +259,8 @@ class Sections(Damaged):
 
 
 class HugeNumbers(Damaged):
-    """Sizes stated in the file must use no memory before the bytes exist: all tests run with 512 MB and 20 s."""
+    """A size stated in the file must not make the reader allocate memory for bytes that the file lacks. All tests run
+    with 512 MB and 20 s."""
 
     def bounded(self, contents):
         code, _ = self.check(contents)

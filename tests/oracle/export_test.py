@@ -39,12 +39,12 @@ class Events(Case):
         times = [int(row['time_ns']) for row in rows]
         self.assertEqual(sorted(times), times)
         for row, line in zip(rows, lines, strict=True):
-            said = {key: ';'.join(frame.replace(';', '\\x3b') for frame in value) if key == 'stack' else str(value)
+            from_json = {key: ';'.join(frame.replace(';', '\\x3b') for frame in value) if key == 'stack' else str(value)
                     for key, value in line.items()}
             for key in ('task', 'event', 'symbol', 'cache', 'migrate_type', 'gfp_flags', 'stack'):
-                if said.get(key, '').startswith(('=', '+', '-', '@')):  # a spreadsheet would treat this as a formula
-                    said[key] = f'\\x{ord(said[key][0]):02x}{said[key][1:]}'
-            self.assertEqual({key: value for key, value in row.items() if value != ''}, said)
+                if from_json.get(key, '').startswith(('=', '+', '-', '@')):  # a spreadsheet would treat this as a formula
+                    from_json[key] = f'\\x{ord(from_json[key][0]):02x}{from_json[key][1:]}'
+            self.assertEqual({key: value for key, value in row.items() if value != ''}, from_json)
         for allocator, total in totals(reported).items():
             of = [row for row in lines if row.get('allocator') == allocator]
             began = [row for row in of if row.get('outcome', '').startswith('allocation')]

@@ -76,8 +76,8 @@ class Flamegraph(Case):
             for i in range(12_000):
                 file.write(f'  a-1  [000] .....  1.{i:06}: kmalloc: call_site=f{i}+0x1/0x2 ptr={i + 1:016x} '
                            f'bytes_req={i + 1} bytes_alloc={i + 1} gfp_flags=GFP_KERNEL\n')
-        frames, said, _ = self.draw(path)
-        self.assertIn('the 2,002 smallest of 12,002 frames are not drawn', said)
+        frames, messages, _ = self.draw(path)
+        self.assertIn('the 2,002 smallest of 12,002 frames are not drawn', messages)
         self.assertEqual({f'f{i}' for i in range(2_002, 12_000)} | {'all', '[slab]'}, {name for name, *_ in frames})
 
     def test_icicle(self):
@@ -115,8 +115,8 @@ class Flamegraph(Case):
 
     def test_difference(self):
         path = data('amd64-stacks/trace.dat')
-        same, said, _ = self.draw(path, '--diff', path)
-        self.assertEqual('', said)
+        same, messages, _ = self.draw(path, '--diff', path)
+        self.assertEqual('', messages)
         self.assertEqual({'rgb(238,238,236)'}, {fill for *_, fill in same})
         other, _, _ = self.draw(path, '--diff', planted('planted', 'amd64', stacks=True))
         fills = {tuple(map(int, re.findall(r'\d+', fill))) for *_, fill in other}
@@ -129,20 +129,20 @@ class Flamegraph(Case):
         planted_trace.write(planted_trace.plant(data('amd64/trace.dat'), 11, planted_trace.MANY,
                                                 stacks=planted_trace.LATE), late)
         rows = lambda frames: len({y for *_, y, _, _ in frames})  # noqa: E731
-        frames, said, _ = self.draw(late, '--diff', data('amd64-stacks/trace.dat'))
-        self.assertNotIn('has stacks', said)
+        frames, messages, _ = self.draw(late, '--diff', data('amd64-stacks/trace.dat'))
+        self.assertNotIn('has stacks', messages)
         self.assertGreater(rows(frames), 3)
         for path, base, which in ((late, data('amd64/trace.dat'), 'FILE'), (data('amd64/trace.dat'), late, 'BASE')):
-            frames, said, _ = self.draw(path, '--diff', base)
-            self.assertIn(f'only {which} has stacks', said)
+            frames, messages, _ = self.draw(path, '--diff', base)
+            self.assertIn(f'only {which} has stacks', messages)
             self.assertEqual(rows(frames), 3)  # the root, allocators and call sites
 
     def test_difference_if_one_trace_has_no_stacks(self):
         """If one trace lacks stacks, call sites are compared, and a message reports this."""
         with_stacks, without = data('amd64-stacks/trace.dat'), data('amd64/trace.dat')
         for path, base, which in ((with_stacks, without, 'FILE'), (without, with_stacks, 'BASE')):
-            frames, said, tree = self.draw(path, '--diff', base)
-            self.assertIn(f'only {which} has stacks', said)
+            frames, messages, tree = self.draw(path, '--diff', base)
+            self.assertIn(f'only {which} has stacks', messages)
             self.assertTrue(any('only one of the traces has stacks' in (text.text or '')
                                 for text in tree.iter(self.SVG + 'text')))
             reported = [report(trace, '--by', 'call-site')['groups']['slab']['rows'] for trace in (path, base)]

@@ -126,9 +126,9 @@ class Killed(Case):
         self.servers.all[1].stop()
         done = run('fleet', 'report', '--server', self.url, '--retry', '0s')
         self.assertEqual(2, done.returncode)
-        said = ' '.join(done.stderr.split())
-        self.assertIn(f'The server at {self.servers.all[0].url} cannot reach another server of its cluster', said)
-        self.assertEqual(1, said.count(f'127.0.0.1:{self.servers.all[1].tcp}'), said)
+        messages = ' '.join(done.stderr.split())
+        self.assertIn(f'The server at {self.servers.all[0].url} cannot reach another server of its cluster', messages)
+        self.assertEqual(1, messages.count(f'127.0.0.1:{self.servers.all[1].tcp}'), messages)
 
     def test_no_server(self):
         for server in self.servers.all:

@@ -110,8 +110,8 @@ class RealTrace:
                         sums[2] += 1
                         sums[3] += item.bytes
             for allocator, sums in expected.items():
-                said = call['inside'].get(allocator, {})
-                self.assertEqual(sums, [said.get(key, 0) for key in ('allocations', 'bytes', 'live_allocations', 'live_bytes')],
+                shown = call['inside'].get(allocator, {})
+                self.assertEqual(sums, [shown.get(key, 0) for key in ('allocations', 'bytes', 'live_allocations', 'live_bytes')],
                                  (allocator, call))
                 checked[allocator, sums[0] > 0, sums[2] > 0] += 1
         for allocator in 'slab', 'pages':

@@ -79,14 +79,14 @@ class RealTraces(Case):
             flags = {groups_oracle.number(event.fields['gfp_flags']): event.gfp for event in sample.events if event.gfp}
             with self.subTest(name):
                 rows = by(sample.path, 'call-site')['groups']['slab']['rows']
-                for said in (row['keys']['call-site'] for row in rows):
-                    symbol = re.sub(r'/0x[0-9a-f]+| \[[^\]]*\]$', '', said['symbol'])
-                    self.assertEqual(symbols[int(said['address'], 16)], symbol)
+                for site in (row['keys']['call-site'] for row in rows):
+                    symbol = re.sub(r'/0x[0-9a-f]+| \[[^\]]*\]$', '', site['symbol'])
+                    self.assertEqual(symbols[int(site['address'], 16)], symbol)
                 groups = by(sample.path, 'gfp')['groups']
-                for said in (row['keys']['gfp'] for of in groups.values() for row in of['rows']):
-                    want = flags[int(said['value'], 16)]
+                for flags_shown in (row['keys']['gfp'] for of in groups.values() for row in of['rows']):
+                    want = flags[int(flags_shown['value'], 16)]
                     if not want.startswith('0x'):  # trace-cmd does not understand the print format of arm64
-                        self.assertEqual(want, said['text'])
+                        self.assertEqual(want, flags_shown['text'])
 
     def test_sorted(self):
         """Rows must be sorted by the column of --sort, by default allocated bytes, largest first."""
@@ -275,12 +275,12 @@ class Names(Case):
                 of = names.setdefault(allocation.event.tid, {})
                 of.pop(allocation.event.comm, None)
                 of[allocation.event.comm] = True
-        said = {row['keys']['process']['pid']: row['keys']['process'] for of in by(sample.path, 'process')['groups'].values()
+        processes = {row['keys']['process']['pid']: row['keys']['process'] for of in by(sample.path, 'process')['groups'].values()
                 for row in of['rows']}
         self.assertTrue(any(len(of) > 2 for of in names.values()))
         for pid, of in names.items():
             *earlier, last = of
-            self.assertEqual((last, set(earlier)), (said[pid]['comm'], set(said[pid].get('earlier_comms', []))), pid)
+            self.assertEqual((last, set(earlier)), (processes[pid]['comm'], set(processes[pid].get('earlier_comms', []))), pid)
 
 
 def seconds(time):
@@ -383,7 +383,7 @@ class Threads(Case):
         for number, make in enumerate((*PLANTED.values(), lambda: planted('amd64', 10, 50_000))):
             sample = make()
             for turn, keys in enumerate(groups_oracle.KEYS):
-                if (number + turn // 2) % 2:  # another sample's
+                if (number + turn // 2) % 2:  # another sample checks this key
                     continue
                 with self.subTest(path=sample.path, keys=keys):
                     if turn % 2:

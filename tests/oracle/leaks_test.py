@@ -44,7 +44,7 @@ class Planted(unittest.TestCase):
         site = sample.plan.sites['linear leak']
         row = rows[site.site]
         self.assertEqual((1, True, 'certain'), (code, result['found'], row['verdict']))
-        self.assertEqual(result['groups']['slab']['rows'][0], row)  # by growth
+        self.assertEqual(result['groups']['slab']['rows'][0], row)  # sorted by growth
         rate = site.live_bytes / 10
         self.assertTrue(0.7 * rate < row['growth']['bytes_per_s'] < 1.3 * rate, row['growth'])
         self.assertTrue(row['growth']['low'] <= row['growth']['bytes_per_s'] <= row['growth']['high'])

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'support'))
 import kmem_oracle  # noqa: E402
 from kmemtrace import report, run  # noqa: E402
 
-SKIPPED = 77  # to ctest
+SKIPPED = 77  # exit status that ctest treats as skipped
 WORKLOAD = os.path.join(HERE, '..', '..', 'tools', 'workload.sh')
 EVENTS = ('kmem:kmalloc*', 'kmem:kfree', 'kmem:mm_page_alloc', 'kmem:mm_page_free')  # few events keep the test fast
 

@@ -123,7 +123,7 @@ TEST_P(PageWriterOf, TimesNearAndFar) {
   for (const std::uint64_t step : {std::uint64_t{0}, std::uint64_t{1}, kShort - 1, kShort, kShort + 1, kExtended - 1,
                                    kExtended, kExtended + 1, std::uint64_t{7}})
     items.push_back(record_at(ticks += step, bytes(8)));
-  items.push_back(record_at(3, bytes(8)));  // backward
+  items.push_back(record_at(3, bytes(8)));  // the time goes backward
   items.push_back(record_at(0, bytes(8)));
   items.push_back(record_at(~std::uint64_t{0}, bytes(8)));
   expect_round_trip(items);

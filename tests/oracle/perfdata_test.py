@@ -276,11 +276,11 @@ class PerfKmemStyle(Case):
         for name in self.SLAB:
             with self.subTest(name):
                 path = self.original(name)
-                text, said = self.ours(path, '--caller', '--raw-ip'), report(path)
+                text, reported = self.ours(path, '--caller', '--raw-ip'), report(path)
                 got = {int(row[0], 16): int(row[self.PING_PONG]) for row in self.tables(text)[0][0][1]}
-                self.assertEqual({int(site['address'], 16): site['cross_cpu_frees'] for site in said['call_sites']
+                self.assertEqual({int(site['address'], 16): site['cross_cpu_frees'] for site in reported['call_sites']
                                   if site['allocations']}, got)
-                slab = said['slab']
+                slab = reported['slab']
                 self.assertIn(f'Total bytes freed:     {slab["bytes_freed"]}\n', text)
                 self.assertIn(f'Net total bytes allocated: {slab["bytes_allocated"] - slab["bytes_freed"]}\n', text)
 
@@ -418,11 +418,11 @@ class Symbols(Case):
             got = report(path, '--kallsyms', self.kallsyms(path, slide))
             for site in got['call_sites']:
                 self.assertEqual(f'site_{int(site["address"], 16):x}+0x0', site['symbol'].split('/')[0])
-            said = [finding['examples'][0]['detail'] for finding in got['findings']
+            details = [finding['examples'][0]['detail'] for finding in got['findings']
                     if finding['kind'] == 'kernel_symbols_from_elsewhere']
-            self.assertEqual(1, len(said))
-            self.assertIn('kallsyms', said[0])
-            self.assertEqual(slide != 0, 'moved' in said[0])
+            self.assertEqual(1, len(details))
+            self.assertIn('kallsyms', details[0])
+            self.assertEqual(slide != 0, 'moved' in details[0])
 
     def test_refused_kallsyms(self):
         path = self.original('amd64/perf.data')

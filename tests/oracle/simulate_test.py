@@ -245,7 +245,7 @@ class Interrupted(unittest.TestCase):
                 if unreplayed >= 4:
                     break
                 status, out = self.ended_after(file.name, took * (part * 7 % 40 + 20) / 60)
-                if status != 130:  # before the first pass, or after the last
+                if status != 130:  # interrupted before the first pass, or ended before the signal
                     continue
                 got = json.loads(out)
                 self.assertFalse(got['complete'])

@@ -434,7 +434,7 @@ class Made(Case):
     def test_unusual_page_size(self):
         pages = self.before['meminfo']['MemFree'] // 65536
         self.write('vmstat', f'nr_free_pages {pages}\n')
-        # x86-64 has no such pages, and is known by uname and by the size of the vmalloc area
+        # x86-64 has no pages of 64 KiB, so uname and the size of the vmalloc area must be those of arm64
         self.write('uname', 'Linux host 6.1.0 #1 SMP aarch64 GNU/Linux\n')
         self.changed(VmallocTotal=133009506240)
         self.assertEqual(65536, snapshot('--from', self.folder)['page_size'])

@@ -78,11 +78,11 @@ class Stacks(unittest.TestCase):
         self.assertEqual(unmatched, got_unmatched)
         lines = [line for of_cpu in want.values() for line in of_cpu]
         with_stack = [line for line in lines if ' kernel_stack' not in line and len(line.split()) > 3]
-        said = report(path, exit_codes=(0, 1))
-        self.assertEqual(len(lines), said['trace']['events'])
-        self.assertEqual(sum(' kernel_stack' in line for line in lines), said['events']['kernel_stack'])
+        reported = report(path, exit_codes=(0, 1))
+        self.assertEqual(len(lines), reported['trace']['events'])
+        self.assertEqual(sum(' kernel_stack' in line for line in lines), reported['events']['kernel_stack'])
         stacks = {tuple(line.split()[3:]) for line in lines} - {()}
-        self.assertEqual(len(stacks), said['trace']['stacks'])
+        self.assertEqual(len(stacks), reported['trace']['stacks'])
         return with_stack
 
     def check_all(self, name, least):

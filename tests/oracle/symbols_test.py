@@ -218,9 +218,9 @@ class Case(unittest.TestCase):
 
     def sources(self, *options):
         """Returns the frames of every call site, and the kinds of problems with debug info."""
-        said = report(self.path, *options)
-        sites = {int(site['address'], 16): site.get('source', []) for site in said['call_sites']}
-        kinds = {found['kind'] for found in said['findings']} & {'no_debug_info', 'unchecked_debug_info'}
+        reported = report(self.path, *options)
+        sites = {int(site['address'], 16): site.get('source', []) for site in reported['call_sites']}
+        kinds = {found['kind'] for found in reported['findings']} & {'no_debug_info', 'unchecked_debug_info'}
         return sites, kinds
 
     def expected(self, path, sites):

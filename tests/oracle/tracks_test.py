@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads the output of `export --to perfetto` and `chrome`, also with protoc. Counters must equal those of `timeline
---json`, and slices the allocations in JSON lines."""
+--json`, and slices must equal the allocations in JSON lines."""
 import collections
 import json
 import os

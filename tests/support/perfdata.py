@@ -90,7 +90,7 @@ def to_pipe(perf):
     tracing = perf.features.get(TRACING_DATA)
     if tracing is not None:
         out += record(HEADER_TRACING_DATA, perf.pack('II', len(tracing), 0), tracing + bytes(-len(tracing) % 8))
-    # Entries of the section have the form of records, but a different type.
+    # Entries of the build-ID section have the form of records, but a different type.
     ids, at = perf.features.get(BUILD_ID, b''), 0
     out += b''.join(perf.records)
     while at < len(ids):
@@ -101,7 +101,7 @@ def to_pipe(perf):
 
 
 def shortened(perf, samples):
-    """Returns only the first records, up to that number of samples, and some records of losses."""
+    """Shortens the trace to its first records, with at most `samples` samples, and some records of losses."""
     kept, seen = [], 0
     for record in perf.records:
         kind = perf.type_of(record)

@@ -159,7 +159,7 @@ class _Planter:
         anomalies = [Anomaly(*key, *value) for key, value in self.anomalies.items()]
         return Plan(trace, anomalies, self.sites, self.recorder.losses, self.allocators, self.recorder.nodes)
 
-    # -- what grows ---------------------------------------------------------------------------------------------------
+    # -- growth -------------------------------------------------------------------------------------------------------
 
     def objects(self, name, times_and_lives, size, growth):
         """Adds objects of one call site. Each item is (time, lifetime or None)."""
@@ -342,7 +342,7 @@ class _Planter:
         self.sites['equal times'] = Site(site, 40, 30, 0, 0, 10, 'none', 0)
 
     def frees_in_a_loss(self):
-        """The last CPU loses events in two intervals. Objects freed in them appear live."""
+        """The last CPU loses events in two intervals. Objects freed during these intervals appear live."""
         site, free, cpu = self.site(), self.site(), self.cpus - 1
         start, end = self.LOST
         for i, (low, high) in enumerate(((start, start + (end - start) // 3), (end - (end - start) // 3, end))):
@@ -356,7 +356,8 @@ class _Planter:
         self.left('freed in a loss', site, 40, 0, 256, 0, uncertain=40)
 
     def partial_page_frees(self):
-        """Blocks are freed by single pages, in another order, partially, or as parts of a larger free."""
+        """Blocks are freed page by page in random order, or only partially. Single pages are freed together as one
+        block."""
         for time in self.times(12, end=self.END - 10**6):
             order, cpu = self.random.randrange(1, 5), self.cpu()
             pages = list(range(1 << order))
@@ -371,7 +372,7 @@ class _Planter:
                 for page in pages:
                     self.add(time + page, cpu, 'mm_page_alloc', pfn=first + page, order=0, **gfp)
                 self.add(time + 100, self.cpu(), 'mm_page_free', pfn=first, order=order)
-        first, times = self.frames(3), self.times(3)  # part of a live block is allocated again, then the block is freed
+        first, times = self.frames(3), self.times(3)  # reallocates part of a live block, then frees the block
         self.add(times[0], 0, 'mm_page_alloc', pfn=first, order=3, gfp_flags=GFP_KERNEL)
         self.add(times[1], 0, 'mm_page_alloc', pfn=first, order=1, gfp_flags=GFP_KERNEL)
         self.add(times[2], 1, 'mm_page_free', pfn=first, order=3)

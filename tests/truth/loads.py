@@ -107,7 +107,8 @@ def steady_children(_):
 
 
 def starting_children(_):
-    """A storm of processes that starts after a while. Its children live for two seconds."""
+    """Starts many processes within two seconds, after a pause. From then on, each new process replaces the oldest, so
+    processes live for about two seconds."""
     yield
     time.sleep(3)
     children = collections.deque(subprocess.Popen(['sleep', '3600']) for _ in range(5))

@@ -417,7 +417,7 @@ def network_tunnels():
 
 
 def one_of_ten(_):
-    """A busy program closes nine sockets of ten."""
+    """A busy program that opens ten sockets and closes nine of them."""
     for _ in range(9):
         socket.socket().close()
     return socket.socket()
@@ -438,7 +438,7 @@ PLANTS = {
     'epoll': Plant(each(lambda _: select.epoll()), r'ep_alloc|do_epoll_create|epoll_create'),
     'keys': Plant(keys, r'key_alloc|key_create|user_preparse|add_key'),
     'messages': Plant(messages, r'alloc_msg|load_msg|do_msgsnd|msgsnd'),
-    # The next two allocate directly from the page allocator, with the orders 1 and 0.
+    # The next two plants allocate directly from the page allocator, with the orders 1 and 0.
     'rings': Plant(each(packet_ring), r'alloc_one_pg_vec_page|alloc_pg_vec|packet_set_ring', 100),
     'pipe_data': Plant(each(pipe_data), r'pipe_get_page|pipe_write'),
     'eventfds': Plant(of_libc('eventfd', 0, 0), r'eventfd'),

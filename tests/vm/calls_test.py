@@ -126,9 +126,9 @@ class Calls(unittest.TestCase):
     def test_trampolines_that_miss_calls_are_not_used(self):
         """On Debian's preemptible 6.1, BPF programs would miss calls, so kprobe events must be used."""
         with open(os.path.join(self.out, 'graph.err'), encoding='utf-8') as file:
-            said = file.read()
-        self.assertIn('were recorded by kprobe events', said)
-        self.assertRegex(said, r'preempts\s+itself')
+            messages = file.read()
+        self.assertIn('were recorded by kprobe events', messages)
+        self.assertRegex(messages, r'preempts\s+itself')
 
     def test_no_probe_remains(self):
         self.assertEqual(0, os.path.getsize(os.path.join(self.out, 'probes.left')))

@@ -40,7 +40,7 @@ run snapshot-dying kmemtrace snapshot --json --limit 0
 run snapshot-dying-text kmemtrace snapshot --limit 0
 rm /tmp/job-*
 run record kmemtrace record -o trace.kmt -- sh /tmp/workload
-# The test compares this trace with events of tracepoints only.
+# The test computes the expected report from tracepoints only, so this recording has no probes.
 run record-dat kmemtrace record --no-probes -o trace.dat -- sh /tmp/workload
 set -- trace.kmt trace.dat
 case $(uname -r) in

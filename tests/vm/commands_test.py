@@ -46,9 +46,9 @@ class Commands(unittest.TestCase):
         return frames
 
     def test_list_shows_the_kernel(self):
-        said = self.text('list.out')
-        self.assertIn(f'release    {KERNEL}.', said)
-        self.assertIn('recording  possible', said)
+        listed = self.text('list.out')
+        self.assertIn(f'release    {KERNEL}.', listed)
+        self.assertIn('recording  possible', listed)
 
     def test_snapshot_reads_all_files_and_adds_up(self):
         done = run('snapshot', os.path.join(self.out, 'snapshot.kmt'), '--json')

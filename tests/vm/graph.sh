@@ -101,7 +101,7 @@ if [ "$backend" = kprobe ]; then
   kmemtrace graph --backend kprobe vfs_read -a >killed.out 2>killed.err &
   graph=$!
   for _ in $(seq 600); do
-    # A new instance is also on before it has probes, so both are checked.
+    # Tracing is on in a new instance before the probes exist, so both are checked.
     grep -q probe_entry_0 $tracing/kprobe_events &&
       [ "$(cat $tracing/instances/kmemtrace-*/tracing_on 2>/dev/null)" = 1 ] && break
     sleep 0.1

@@ -43,7 +43,7 @@ class Graph(unittest.TestCase):
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_empty_strings_are_shown(self):
         [arguments] = [call['arguments'] for call in self.calls('empty.out') if call['arguments']['filename'] == '']
-        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY: the command asks for how->flags too
+        self.assertEqual(0, arguments['how->flags'] & 3)  # O_RDONLY; graph.sh also requests how->flags
 
     @unittest.skipIf(BACKEND == 'ftrace', 'ftrace reads no memory')
     def test_too_long_strings_lose_no_call(self):
@@ -55,11 +55,11 @@ class Graph(unittest.TestCase):
 
     @unittest.skipUnless(BACKEND == 'bpf', 'ftrace reads no memory')
     def test_flags_have_names(self):
-        said = self.text('maps.out')
-        self.assertRegex(said, r'vm_mmap_pgoff\(.*prot=0x3 \(PROT_READ\|PROT_WRITE\), flag=0x\w+ \(MAP_PRIVATE\|')
-        self.assertRegex(said, r'do_sys_openat2\(.*filename="/tmp/made".*how->flags=0x8241 '
+        shown = self.text('maps.out')
+        self.assertRegex(shown, r'vm_mmap_pgoff\(.*prot=0x3 \(PROT_READ\|PROT_WRITE\), flag=0x\w+ \(MAP_PRIVATE\|')
+        self.assertRegex(shown, r'do_sys_openat2\(.*filename="/tmp/made".*how->flags=0x8241 '
                                r'\(O_WRONLY\|O_CREAT\|O_TRUNC\|O_LARGEFILE\), how->mode=0666')
-        self.assertRegex(said, r'handle_mm_fault\(vma=0xff\w+, address=0x\w+, flags=0x\w+ \(WRITE\|.*USER')
+        self.assertRegex(shown, r'handle_mm_fault\(vma=0xff\w+, address=0x\w+, flags=0x\w+ \(WRITE\|.*USER')
 
     def test_functions_without_calls_are_named(self):
         self.assertIn('vfs_truncate was not called while recording', self.text('nothing.out'))
@@ -132,19 +132,19 @@ class Graph(unittest.TestCase):
                     self.assertIsNone(reads[0]['arguments'])
 
     def test_text_has_the_format_of_ftrace(self):
-        said = self.text('text.out')
+        shown = self.text('text.out')
         arguments = r'file=0x[0-9a-f]+, buf=(?:0x[0-9a-f]+|""), count=532, pos=0x[0-9a-f]+' if HAS_ARGUMENTS else ''
         result = ' = 532' if HAS_RESULTS else ''
-        self.assertRegex(said, fr'\n +\d+\) +[+!#*@$]? +[\d.]+ us +\|  vfs_write\({arguments}\){result};')
+        self.assertRegex(shown, fr'\n +\d+\) +[+!#*@$]? +[\d.]+ us +\|  vfs_write\({arguments}\){result};')
 
     def test_reports_the_back_end_of_each_function(self):
         for name in ('text.err', 'json.err', 'all.err'):
-            said = self.text(name)
-            self.assertRegex(said, r'Calls of \d functions? were recorded by .*' +
+            messages = self.text(name)
+            self.assertRegex(messages, r'Calls of \d functions? were recorded by .*' +
                              {'bpf': 'BPF', 'ftrace': 'function_graph', 'kprobe': 'kprobe events'}[BACKEND])
             # A memory event that interrupts the BPF program of the same event may be missed, with a message. A call
             # that interrupts the program of another call may be missed too.
-            self.assertRegex(said, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
+            self.assertRegex(messages, {'bpf': r'Nothing was lost|\b\d{1,2} events? (was|were) lost', 'ftrace': 'Nothing was lost',
                                     'kprobe': 'Nothing was lost|that the kernel missed'}[BACKEND])
         self.assertIn('Recording calls of 1 function; Ctrl+C ends it', self.text('all.err'))
         self.assertIn('kept.kmt: ', self.text('text.err'))

@@ -69,7 +69,7 @@ class LiveObjects(unittest.TestCase):
         self.assertEqual(set(CACHES), {cache for cache, _ in grown})
         of_older = 0
         for site in added.keys() | grown.keys():
-            gone = added[site] - (after[site] - before[site])  # older objects, such as a hash table that shrank
+            gone = added[site] - (after[site] - before[site])  # freed objects from before the trace
             with self.subTest(site):
                 self.assertGreaterEqual(gone, 0)
                 self.assertLessEqual(gone, before[site])

@@ -41,7 +41,7 @@ record probes.dat 40
 record stacks.kmt 40 --stacks
 record none.kmt 40 --no-probes
 
-# `stat` counts the objects of these paths by slab cache.
+# `stat` counts the objects of paths without a tracepoint by slab cache.
 kmemtrace stat -a --json -- sh /tmp/forks 100 >stat.json 2>stat.said || failed=1
 
 # Waits until a recording has created its probes.

@@ -131,7 +131,7 @@ export async function staysFluid(page, checks) {
   }
 }
 
-// Rare sizes and lifetimes are combined, and do not have their call sites any more.
+// Rare sizes and lifetimes are merged for all call sites. The pages of one call site must state that they lack these.
 export async function showsRareOnes(page, checks) {
   await goTo(page, '#tables/sites');
   const names = await page

@@ -76,8 +76,8 @@ class BpfCallPrograms : public testing::Test {
         kmt_function{function * KMT_MOST_VALUES, static_cast<unsigned>(values.size())});
   }
 
-  // Runs the program at the entry of a function. The stack pointer follows the arguments. If it is not given, it is 0,
-  // as with trampolines.
+  // Runs the program at the entry of a function. In `arguments`, the stack pointer follows the last argument. Its
+  // default is 0, as with trampolines.
   void enter(std::uint64_t function, std::uint32_t frame, std::vector<std::uint64_t> arguments = {}) {
     arguments.resize(KMT_CALL_ARGUMENTS + 1);
     arguments.insert(arguments.begin(), {function, frame});
@@ -288,7 +288,7 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   leave(1, kStack);
   enter(1, kStack);
   enter(2, kStack - 64);
-  enter(2, kStack - 32);  // above
+  enter(2, kStack - 32);  // its frame is above that of the open call, so the open call has ended
   enter(2, kStack - 32);  // with the stack pointer of an open call, this is a new call
   std::vector<unsigned> depths;
   for (const Seen& seen : take()) depths.push_back(seen.depth);
@@ -310,8 +310,8 @@ TEST_F(BpfCallPrograms, NestFunctionsThatCountInterrupts) {
   EXPECT_EQ(shape(), "(1 (2 (3 )3 )2 )1");
 }
 
-// irq_exit_rcu() runs on the stack of the softirq whose program was interrupted. From then on, the exits of these two
-// cannot be distinguished.
+// irq_exit_rcu() interrupts a BPF program that runs in a softirq. At its exit, the kernel no longer counts the hardirq.
+// The exit must still be recorded, unlike calls that the BPF program itself makes.
 TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
   const std::uint64_t irq_exit = KMT_CALL_COOKIE(2, KMT_LEVEL_HARDIRQ);
   (*object_)->bss->level_below = 1;
@@ -324,7 +324,7 @@ TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
 
 TEST_F(BpfCallPrograms, IgnoreFunctionsCalledByPrograms) {
   (*object_)->bss->made_up_flags = 0x10;
-  // Exits of functions that count interrupts have the levels 2 and 3.
+  // Level 2 or 3 is that of a program at the exit of a function that counts interrupts.
   for (const std::uint32_t level : {1u, 2u, 3u}) {
     (*object_)->bss->level_below = level;
     enter(1, kStack);

@@ -197,7 +197,7 @@ TEST(BpfRecords, ContainPageFrameNumbers) {
   const EventLayout layout = layout_of({"kmem", "mm_page_alloc"}, kPage, {"page", "order"}, kernel);
   EXPECT_FALSE(layout.is_kernel_record);
   EXPECT_EQ(at<std::uint64_t>(build(layout, kernel, {0xffffea0000000000 + 64 * 4711, 3}, nullptr), 8), 4711u);
-  EXPECT_EQ(at<std::uint64_t>(build(layout, kernel, {0, 3}, nullptr), 8), ~0ull);  // it failed
+  EXPECT_EQ(at<std::uint64_t>(build(layout, kernel, {0, 3}, nullptr), 8), ~0ull);  // the allocation failed
   EXPECT_EQ(at<std::uint32_t>(build(layout, kernel, {0, 3}, nullptr), 16), 3u);
 }
 

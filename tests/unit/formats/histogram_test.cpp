@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests how files events/SYSTEM/EVENT/hist are read.
+// Tests the reader of the files events/SYSTEM/EVENT/hist.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Histogram, HasRowsAndTotals) {
 TEST(Histogram, ALastRowMayBeCut) {
   const std::string rows = kText.substr(0, kText.find("\nTotals"));
   EXPECT_EQ(read_histograms(bytes_of(rows))[0].rows.size(), 2u);
-  EXPECT_EQ(read_histograms(bytes_of(rows.substr(0, rows.size() - 1)))[0].rows.size(), 2u);  // only the line break
+  EXPECT_EQ(read_histograms(bytes_of(rows.substr(0, rows.size() - 1)))[0].rows.size(), 2u);  // without line break
   const auto cut = read_histograms(bytes_of(rows.substr(0, rows.size() - 3)));
   EXPECT_EQ(cut[0].rows.size(), 1u);
   EXPECT_EQ(cut[0].unreadable_rows, 1u);

@@ -209,7 +209,7 @@ TEST_F(JsonTraceTest, ForgetsTheSelectorsOfThePacketBefore) {
   EXPECT_EQ(damaged_, 1u);
 }
 
-// Returns a packet with one event, and 8 bytes of padding at its end. Its context has the numbers that a tracer writes.
+// Returns a packet: a context with the sequence number and both lengths, one event, and 8 bytes of padding.
 std::string packet_of(std::uint64_t sequence_number, unsigned event) {
   constexpr std::uint64_t kContent = 8 * (3 * 8 + 3 * 8);
   return big_endian(sequence_number) + big_endian(kContent + 64) + big_endian(kContent) + usual_fields(event) +
@@ -262,7 +262,7 @@ TEST_F(JsonTraceTest, UpdatesTheClock) {
   EXPECT_EQ(events[2].time_ns, 3'500'261'000u);  // the 8-bit time wrapped around once more
 }
 
-// Packets with LTTng's header of 37 bytes, or that of CTF2-PMETA-1.0 with 44 bytes, and two bytes of padding.
+// Splits the text into packets with LTTng's header of 37 bytes, or the header of CTF2-PMETA-1.0 with 44 bytes.
 std::string in_packets(const std::string& text, std::uint32_t header_bytes, ByteOrder order) {
   constexpr std::size_t kMost = 50;
   std::string out;
@@ -341,7 +341,7 @@ TEST(JsonMetadataTest, SharesSlotsOfTheSameValues) {
   const std::string by_option = blob(R"("v","n")");
   const std::string metadata =
       metadata_with({{"kind", kU8}, {"v", variant}, {"b", by_option}, {"c", by_option}, {"d", by_option}});
-  EXPECT_EQ(parse_json_metadata(bytes_of(metadata)).slots, 4u);  // "kind", "n" of each option, and one for both
+  EXPECT_EQ(parse_json_metadata(bytes_of(metadata)).slots, 4u);  // "kind", "n" of each option, "n" of any option
 }
 
 TEST(JsonMetadataTest, LimitsThePartsThatAliasesCopy) {

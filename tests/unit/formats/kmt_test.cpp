@@ -204,7 +204,7 @@ TEST_P(KmtBlock, RandomRecords) {
     const auto below = [&random](std::uint64_t bound) { return random() % bound; };
     std::vector<Item> items;
     std::uint64_t ticks = random();
-    const std::uint64_t spread = std::uint64_t{1} << below(40);  // of addresses
+    const std::uint64_t spread = std::uint64_t{1} << below(40);  // range of the addresses
     const std::uint64_t count = below(600);
     for (std::uint64_t i = 0; i < count; ++i) {
       ticks += below(50) == 0 ? random() : below(2000);
@@ -308,7 +308,7 @@ TEST(KmtBlockByHand, BrokenRulesAreErrors) {
 
 TEST(KmtChunk, UnpacksToWhatWasPacked) {
   for (const std::size_t size : {0u, 1u, 100u, 1u << 20, 5u << 20}) {
-    const std::vector<std::uint8_t> zeros(size);  // the ratio of compression is too large for the format
+    const std::vector<std::uint8_t> zeros(size);  // the compression ratio is too large for the format
     const auto bytes = make_chunk(kEvents, 3, zeros);
     const auto chunk = chunk_at(bytes, 0);
     ASSERT_TRUE(chunk);
@@ -709,11 +709,11 @@ TEST(KmtProfile, ACutPayloadIsRefused) {
   for (std::size_t size = 2; size < payload.size(); ++size)
     EXPECT_THROW(decode_profile(Bytes(payload).first(size), budget, profile), Error) << size;
   for (const std::vector<std::uint8_t>& wrong :
-       {std::vector<std::uint8_t>{0, 6, 1, 2, 3, 0, 0, 0, 0},  // context
+       {std::vector<std::uint8_t>{0, 6, 1, 2, 3, 0, 0, 0, 0},  // context 6 does not exist
         {0, 0, 1, 2, 3, 0, 0, 0xFF, 0xFF, 0xFF, 0x7F, 0},      // a stack of millions of frames
         {0, 0, 1, 2, 3, 0, 0, 0, 1, 1, 0, 1, 1},               // a sample with a size of 0 bytes
         {0xFF, 0xFF, 0xFF, 0x7F},
-        {1, 10, 'm', 'e', 'a', 'n', '_', 'b', 'y', 't', 'e', 's', 1, 'x'}})  // facts
+        {1, 10, 'm', 'e', 'a', 'n', '_', 'b', 'y', 't', 'e', 's', 1, 'x'}})  // the fact mean_bytes is no number
     EXPECT_THROW(decode_profile(wrong, budget, profile), Error);
 }
 

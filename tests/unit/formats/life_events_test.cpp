@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests what events say about tasks, cgroups, modules and system calls, with hand-made records.
+// Tests reading events about tasks, cgroups, modules and system calls, with hand-made records.
 #include <gtest/gtest.h>
 
 #include "formats/ftrace/record_decoder.hpp"
@@ -22,7 +22,7 @@ FormatText format(const std::string& system, const std::string& name, unsigned i
   return {system, "name: " + name + "\nID: " + std::to_string(id) + "\n" + kCommon + fields + "\nprint fmt: \"x\"\n"};
 }
 
-// Linux 6.1.
+// Returns the formats of events in Linux 6.1.
 std::vector<FormatText> formats() {
   return {format("cgroup", "cgroup_attach_task", 300,
                  "\tfield:int dst_root;\toffset:8;\tsize:4;\tsigned:1;\n"

@@ -114,7 +114,7 @@ TEST_P(PageRecords, ARefillIsMarkedOrOfOrderZero) {
 
 constexpr std::uint16_t kDirect = 542, kPagevec = 543;
 
-// Tests the frees of pages of Linux 2.6.32 to 3.2, which may have two events.
+// Tests page frees in Linux 2.6.32 to 3.2. One free may have two events.
 class OldPageFrees : public PageRecords {
  protected:
   OldPageFrees() {

@@ -465,7 +465,7 @@ TEST(PerfData, LossHasItsPositionAndIsCountedOnce) {
 
 TEST(PerfData, TasksHaveNamesOverTime) {
   PerfData data(kMachine);
-  data.comm(7, 7, "old", 0).comm(7, 9, "thread", 0);  // ran before
+  data.comm(7, 7, "old", 0).comm(7, 9, "thread", 0);  // tasks that ran before the recording
   samples(data, {10});
   data.fork(20, 20, 7, 100).comm(7, 7, "new", 150).fork(21, 21, 7, 200).comm(20, 20, "program", 250).round();
   const Read read = read_all(data.file());
@@ -527,7 +527,7 @@ TEST(PerfData, TaskRecordsPrecedeTheirEventsInAnyQueue) {
   read.source = open_trace(TraceFile{"made by hand", file, nullptr});
   EventBatch batch;
   ASSERT_TRUE(read.source->read(batch));
-  EXPECT_LT(read.source->progress(), 0.95);  // task names must wait in order of time too
+  EXPECT_LT(read.source->progress(), 0.95);  // names change in order of time, so not all can be read at once
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.front().time_ns), "early");
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.back().time_ns), "later");
   std::uint64_t events = batch.size();

@@ -186,7 +186,7 @@ TEST_P(ProbedFrees, PagesThatARecordCannotNameAreCounted) {
   StackMatcher matcher(info, users);
   matcher.match(events);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(events[i].stack.value, 1u) << i;
-  // No page is known, and the record's place keeps the stack.
+  // If no page is known, an event of kind "other" takes the record's place and keeps its stack.
   addresses_of(record(kPages, {0x60, 0xCC0, 2, base, 64, 1, 2, 0, 0, 0, 0, 0, 0}));
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].kind, EventKind::other);

@@ -536,7 +536,7 @@ TEST_F(RelayCapture, UnreadableAdjacentFilesAreReported) {
   }
 }
 
-// Returns the files that `*` in a shell would list.
+// A user may name all files of a folder, as with `*` in a shell.
 TEST_F(RelayCapture, AdjacentFilesMayBeNamed) {
   put_v2(numbers(1, 50), 1);
   put("kallsyms", "c0100000 T allocate\n");

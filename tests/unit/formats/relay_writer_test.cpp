@@ -26,7 +26,7 @@ constexpr unsigned kPageBytes = 4096;
 constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kFree = 703;
 const Machine kMachine{kHostOrder, 8};
 
-// Returns the format of a kprobe event, as the kernel describes it.
+// The format of a kprobe event, as the kernel describes it.
 const char* const kBulkFormat =
     "name: free_bulk\nID: 700\nformat:\n"
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"

@@ -60,7 +60,7 @@ Page event(Machine machine, std::uint64_t n, std::uint8_t flags = kTask, std::in
 }
 
 struct WithStack {
-  std::uint64_t n = 0;  // of event()
+  std::uint64_t n = 0;  // identifies the event in the test
   std::vector<std::uint64_t> stack;
   bool operator==(const WithStack&) const = default;
 };
@@ -72,7 +72,7 @@ void PrintTo(const WithStack& event, std::ostream* out) {
 
 struct Read {
   std::vector<WithStack> events;
-  std::size_t stacks = 0;   // different ones
+  std::size_t stacks = 0;   // number of different stacks
   std::size_t records = 0;  // number of kernel_stack events
   std::uint64_t unmatched = 0;
   bool operator==(const Read&) const = default;

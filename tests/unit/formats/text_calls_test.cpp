@@ -89,7 +89,7 @@ TEST(TextCalls, EachCallHasADurationAndADepth) {
   EXPECT_FALSE(found.info.clock.in_ns) << "the lines have no time";
 }
 
-// Columns of the options funcgraph-abstime, funcgraph-proc, latency-format and funcgraph-tail, of tracers of latencies,
+// Columns of the options funcgraph-abstime, funcgraph-proc, latency-format and funcgraph-tail, of the latency tracers,
 // and of trace-cmd report.
 TEST(TextCalls, OptionalColumns) {
   struct Form {
@@ -176,7 +176,7 @@ TEST(TextCalls, CallsOfAnInterruptAreMarked) {
   EXPECT_EQ(found.calls[3].event.context, 0);
 }
 
-// With nofuncgraph-cpu, marks have no CPU. With funcgraph-proc, they have the task.
+// With nofuncgraph-cpu, marks of interrupts have no CPU. With funcgraph-proc, they have the task.
 TEST(TextCalls, MarksOfInterruptsMayLackTheCpu) {
   const ReadCalls found = read(std::string(kHeader) +
                                "  100.000001 |               |  f() {\n"
@@ -320,7 +320,7 @@ TEST(TextCalls, PrefixesBeforeCalls) {
   }
 }
 
-// The kernel prints a call that repeats with the option func-no-repeats as one line.
+// With the option func-no-repeats, the kernel prints repeated calls as one line.
 TEST(TextCalls, RepeatedFunctions) {
   const std::string head = "          <idle>-0       [001] dNh1.   100.000005: ";
   const ReadCalls found =
@@ -399,7 +399,7 @@ TEST(TextCalls, RawFields) {
   EXPECT_EQ(found.calls[3].event.duration_ns, 33u);
 }
 
-// Such lines were counted as events of other kinds, without a finding.
+// An unreadable line of function_graph must be reported, not counted as an event of another kind.
 TEST(TextCalls, UnreadableCallEventsAreCounted) {
   const ReadCalls found = read(
       "     bash-812   [001]     5.000001: funcgraph_entry:        0.412 us   |  f();\n"

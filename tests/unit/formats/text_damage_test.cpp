@@ -54,7 +54,7 @@ TEST(TextDamage, AFirstLineThatStartsInsideItsTime) {
     EXPECT_EQ(found.unreadable(), 1u) << start;
     EXPECT_EQ(found.count_of(Imperfection::unknown_cpus), 0u) << start;
   }
-  // The CPU shows that the time is whole.
+  // The CPU before the time shows that the time is complete.
   const ReadText whole = read("[001] d.h1.   100.000001: " + kmalloc(0) + "\n" + rest);
   EXPECT_EQ(whole.events.size(), 3u);
   EXPECT_EQ(whole.unreadable(), 0u);
@@ -91,7 +91,7 @@ TEST(TextDamage, AMessageWithoutLineBreak) {
   const ReadText quoted = read(at(103, kmalloc(0)) + "\n" + at(104, "print: ") + "x" + at(102, kfree(0)) + "\n");
   EXPECT_EQ(memory_events(quoted), 1u);
   EXPECT_EQ(quoted.unreadable(), 1u);
-  // A function without its caller is an entry, too.
+  // An entry of the function tracer may lack the caller.
   const ReadText function = read(at(100, kmalloc(0)) + "\n" + at(101, "kfree") + at(102, kfree(0)) + "\n");
   EXPECT_EQ(memory_events(function), 2u);
   EXPECT_EQ(function.unreadable(), 1u);

@@ -178,7 +178,7 @@ TEST(TextForms, OtherProgramsAndOptions) {
     expect_allocation(read(text), text);
 }
 
-// perf trace prints names of tasks with blanks, no task if it traced a single thread, and caches in quotes.
+// perf trace prints task names with blanks, omits the task if it traced a single thread, and quotes cache names.
 TEST(TextForms, TasksOfPerfTrace) {
   const std::string fields = "(call_site: -2124952363, ptr: 0xffff888001234500, name: \"my cache\")\n";
   const ReadText found = read("     0.052 Web Content/77 kmem:kmem_cache_free" + fields +
@@ -315,8 +315,8 @@ TEST(TextForms, LinesOfOneLengthAreNotSplit) {
   EXPECT_EQ(found.unreadable(), 0u);
 }
 
-// A line that was cut within a value must not be joined with the next one.
-// Long lines are not joined either, because the joined copy might need as much memory as the file.
+// A long line is not joined to the cut line before it, because the joined copy might need as much memory as the whole
+// file.
 TEST(TextForms, LongLinesContinueNoEvent) {
   std::string colours;
   for (unsigned i = 0; i < 8192; ++i) colours += "\x1B[m";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that text traces report every event that they do not have: entries that a header counts, and losses in
+// Tests that every event that a text trace lacks is reported: entries that only the header counts, and losses in the
 // statistics of ring buffers.
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(TextLosses, TheHeaderMayBeLast) {
   EXPECT_EQ(read(event(0) + header(3, 3) + event(1)).lost(), 1u);
 }
 
-// The header counts entries of all kinds. A leaf of function_graph has two, and a stack one.
+// The header counts entries of all kinds. A leaf call of function_graph counts as two entries, a stack as one.
 TEST(TextLosses, EntriesOfAllKindsAreCounted) {
   const ReadText found =
       read(header(7, 7) + event(0) + "            bash-812     [000] d.h1.   123.456002: <stack trace>\n" +

@@ -260,7 +260,7 @@ TEST(TextTrace, NamesOfBuffersAndMarksOfQuotesAreSkipped) {
   }
 }
 
-// A serial console or an editor may lose line breaks. ftrace prints the name of a task in 16 columns.
+// A serial console or an editor may lose line breaks. A task name in 16 columns then shows where the next event starts.
 TEST(TextTrace, EventsInOneLineAreSplit) {
   const std::string event = "kmalloc: " + kWhole;
   const std::string free = "kfree: call_site=foo+0x1/0x9 ptr=ffff888001234500";

@@ -111,7 +111,7 @@ TEST(WrappedText, FindsTheTextInJsonOfChrome) {
 
 TEST(WrappedText, AnEscapeMayBeCutOff) {
   const std::string page = "<html><script>linuxPerfData=\"\\u41";
-  const std::vector<std::uint8_t> bytes(page.begin(), page.end());  // a read beyond the end of the page would be found
+  const std::vector<std::uint8_t> bytes(page.begin(), page.end());  // AddressSanitizer finds reads beyond its end
   EXPECT_THROW(unwrap(bytes), Error);
 }
 

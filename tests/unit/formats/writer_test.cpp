@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, WriterOf,
                                          Case{{ByteOrder::little, 8}, 7}, Case{{ByteOrder::little, 4}, 7},
                                          Case{{ByteOrder::big, 8}, 7}, Case{{ByteOrder::big, 4}, 7}));
 
-// A .kmt contains no pages, so a CPU without pages is not noticed as missing.
+// A .kmt contains no pages, so the conversion must note that a CPU is missing.
 TEST_P(WriterOf, MissingCpusStayMissing) {
   const auto [machine, version] = GetParam();
   RawRecording made = recording(machine);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kKiB = 1024;
 
-// Linux 3.10, version 1.
+// A report of Linux 3.10 about a version 1 cgroup.
 const std::string kOld =
     "[8.1] dd invoked oom-killer: gfp_mask=0xd0, order=0, oom_score_adj=0\n"
     "[8.1] CPU: 1 PID: 5021 Comm: dd Not tainted 3.10.0-327.el7.x86_64 #1\n"
@@ -32,7 +32,7 @@ const std::string kOld =
     "[8.1] Memory cgroup out of memory: Kill process 5021 (dd) score 977 or sacrifice child\n"
     "[8.1] Killed process 5021 (dd) total-vm:442964kB, anon-rss:204720kB, file-rss:1268kB\n";
 
-// Linux 6.8, version 2. The text of `time` stands before each line.
+// Returns a report of Linux 6.8 about a version 2 cgroup. Each line starts with `time`.
 std::string report_of(const std::string& time, const std::string& path, const std::string& slab) {
   std::string text;
   for (const std::string& line : {
@@ -68,7 +68,7 @@ std::string report_of(const std::string& time, const std::string& path, const st
   return text;
 }
 
-// A kill for which the whole machine lacked memory.
+// A report of a kill because the whole machine lacked memory.
 const std::string kMachine =
     "[9.1] Mem-Info:\n"
     "[9.1] active_anon:100 inactive_anon:100 isolated_anon:0\n"
@@ -223,7 +223,7 @@ TEST(CgroupOom, ACgroupIsNotComparedWithAnother) {
   EXPECT_THROW(diff(a, machine), Error);
 }
 
-// Old kernels lack some counters, which are then 0. Without any statistics, they are unknown.
+// Counters that an old kernel lacks are 0. If a report has no statistics at all, its counters are unknown.
 TEST(CgroupOom, CountersAreUnknownWithoutStatistics) {
   const auto line_in = [](const std::string& log, std::string_view id) {
     const SnapshotResult found = take_stock(parse_snapshot(sample_of(oom_reports(log).back()), 0));

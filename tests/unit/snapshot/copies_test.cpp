@@ -264,7 +264,7 @@ TEST(Copies, TheLastOfSeveralVersionsIsUsed) {
   EXPECT_NE(text_of(*copies.state, "missing").find("h/proc/meminfo is there more than once"), std::string_view::npos);
 }
 
-// The time since boot falls, or journalctl prints a line between the boots.
+// Without a first message, a reboot shows in a time since boot that falls, or in a line that journalctl prints.
 TEST(Copies, ARebootMayHaveNoFirstMessage) {
   const std::string first = "Mar 14 00:00:00 h kernel: ", second = "Mar 15 00:00:00 h kernel: ";
   for (const std::string& log :

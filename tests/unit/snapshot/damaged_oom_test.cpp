@@ -84,7 +84,7 @@ TEST(CutReports, TheSumOfSomeZonesIsNotTheTotal) {
   EXPECT_TRUE(std::ranges::none_of(found.sheet, &BalanceLine::is_contradiction));
 }
 
-// A missing zone may have few free pages. The pages of programs in it show that it is missing.
+// A missing zone may have few free pages. The listed zones then have fewer active pages than the machine.
 TEST(CutReports, AZoneWithoutFreePagesMayBeMissing) {
   const std::string log =
       "Mem-Info:\nactive_anon:90000 inactive_anon:100 isolated_anon:0\n active_file:10 inactive_file:20\n free:2100\n"
@@ -98,7 +98,7 @@ TEST(CutReports, AZoneWithoutFreePagesMayBeMissing) {
   EXPECT_EQ(total_bytes_of(only_report(log + other)), (15360u + 640000u) * 1024);
 }
 
-// Other nodes may be missing although the lists of active pages agree.
+// If a missing node has no active pages, only the inactive pages show that it is missing.
 TEST(CutReports, ANodeWithoutActivePagesMayBeMissing) {
   const std::string log =
       "Mem-Info:\nactive_anon:100 inactive_anon:90000 isolated_anon:0\n active_file:10 inactive_file:20\n free:2100\n"
@@ -136,7 +136,7 @@ TEST(CutReports, CompressedSwapIsCounted) {
       line_of(stock_of(only_report(std::string(kBegin) + kFirstZone + kSecondZone + kEnd)), "others.zsmalloc"));
 }
 
-// If no report is whole, one with a zone is used, even if a later report has fewer numbers.
+// If no report is complete, a report with a zone is preferred to a later one that has fewer numbers.
 TEST(CutReports, AReportWithAZoneIsUsed) {
   const std::string log = "x invoked oom-killer: order=0\nMem-Info:\n" + std::string(kFirstZone) +
                           "y invoked oom-killer: order=0\nMem-Info:\nactive_anon:2 inactive_anon:1\n";
@@ -203,7 +203,7 @@ TEST(CutReports, UnaccountedMemoryNamesUnknownLines) {
   EXPECT_EQ(check->subject, "with hugetlb, vmalloc, percpu");
 }
 
-// All memory of a machine may be in huge pages, so it is no alarm if their number is lost.
+// If the number of huge pages is lost, unaccounted memory is no reason for a warning: all of it may be huge pages.
 TEST(CutReports, UnaccountedMemoryIsNotJudgedWithoutHugePages) {
   const auto judged = [](const std::string& huge) {
     std::string log = std::string(kBegin) + kFirstZone + kSecondZone + huge + kEnd;
@@ -308,7 +308,7 @@ TEST(CutReports, TheFirstLinesMayBeLost) {
             19840u * 4096);
 }
 
-// The rest is not called unaccounted if most of it is a part that the report lacks.
+// If a report lacks a large part of the memory, the rest is not called unaccounted: most of it may be this part.
 TEST(CutReports, UnaccountedMemoryIsUnknownWithoutALargePart) {
   const std::string whole = std::string(kBegin) + kFirstZone + kSecondZone + kEnd;
   EXPECT_TRUE(line_of(stock_of(only_report(whole)), "unaccounted"));
@@ -380,7 +380,7 @@ TEST(MixedReports, AreNotSummed) {
   }
 }
 
-// The first digits of a number are left if a line was torn.
+// A torn line may contain only the first digits of a number.
 TEST(CutReports, ATotalBelowItsPartsIsNotUsed) {
   const std::string nodes =
       "Node 0 active_anon:400000kB inactive_anon:200kB\nNode 1 active_anon:400000kB inactive_anon:200kB\n";
@@ -392,7 +392,7 @@ TEST(CutReports, ATotalBelowItsPartsIsNotUsed) {
         " pages RAM\n542 pages reserved\n");
   };
   EXPECT_TRUE(report("200000", "409600").damaged_totals.empty());
-  EXPECT_TRUE(report("150000", "409600").damaged_totals.empty());  // other CPUs change it between the readings
+  EXPECT_TRUE(report("150000", "409600").damaged_totals.empty());  // other CPUs change it between readings
   EXPECT_EQ(report("2000", "409600").damaged_totals, std::vector<std::string>{"active_anon"});
   EXPECT_TRUE(notes(report("2000", "409600"), "active_anon is much smaller than its parts"));
   EXPECT_EQ(report("200000", "4096").damaged_totals, std::vector<std::string>{"pages RAM"});

@@ -94,7 +94,7 @@ TEST(LearnedPrefixes, MachinesAreDistinguished) {
   EXPECT_NE(reports[0].host, reports[1].host);
 }
 
-// A single line with a word before "Mem-Info:" is no prefix, and numbers of lines without a prefix stay.
+// A number before a single line is no prefix, and must not be removed from lines such as "204 total pagecache pages".
 TEST(LearnedPrefixes, NeedSeveralLines) {
   std::vector<std::string> lines = lines_of_report(12929);
   lines[1] = "34 Mem-Info:";

@@ -104,7 +104,7 @@ TEST(OldKernels, SlabinfoHasSeveralVersions) {
   }
 }
 
-// The text with the same two sites, after numfmt, column, awk and other tools.
+// Text with the same two call sites, as changed by numfmt, column, awk and other tools.
 TEST(ChangedCopies, AllocinfoMayHaveOtherColumns) {
   struct Case {
     const char* line;

@@ -217,8 +217,8 @@ TEST(PastedCopies, PagetypeinfoIsNotBuddyinfo) {
   }
 }
 
-// Only the second state of a diff is used, in each form of diff.
-// PowerShell writes UTF-16 if output is redirected.
+// If output is redirected, PowerShell writes UTF-16 with a byte order mark, and
+// ends lines with CR LF.
 TEST(ChangedCopies, TextMayBeUtf16) {
   const std::string plain = "MemTotal: 100 kB\r\nMemFree: 5 kB\r\n";
   for (const bool is_big_endian : {false, true}) {
@@ -270,7 +270,7 @@ TEST(PartialCopies, SlabinfoMayHaveGaps) {
   EXPECT_FALSE(lacks(stock_of({{"meminfo", kMeminfo}, {"slabinfo", blanks + kOldest}}), "partial", ""));
 }
 
-// Caches that only one of two slabinfos has did not appear or vanish.
+// Returns the lines of this number of caches in slabinfo.
 std::string caches(int count) {
   std::string text;
   for (int i = 0; i < count; ++i)
@@ -291,7 +291,7 @@ TEST(PartialCopies, SlabinfoMayLackUsualCaches) {
   EXPECT_TRUE(is_partial(caches(40) + inode + kmalloc));
   EXPECT_TRUE(is_partial(caches(40) + kDentry + kmalloc));
   EXPECT_TRUE(is_partial(caches(40) + kDentry + inode));
-  EXPECT_FALSE(is_partial(caches(10)));  // few caches are a made example
+  EXPECT_FALSE(is_partial(caches(10)));  // so few caches are an artificial example
 }
 
 TEST(PartialCopies, CachesAreComparedWithReclaimableMemory) {
@@ -387,7 +387,7 @@ TEST(PartialCopies, VmstatMayLackItsFirstLines) {
   EXPECT_TRUE(is_cut("pgfault 3\n"));
 }
 
-// An empty slabinfo is no list without caches.
+// An empty slabinfo does not mean that there are no caches.
 TEST(PartialCopies, CachesAreNotComparedWithAnEmptySlabinfo) {
   const SnapshotResult whole = stock_of({{"meminfo", kMeminfo}, {"slabinfo", kHeader + kDentry + kOldest}});
   for (const std::string text : {"", "cat: slabinfo: Permission denied\n"}) {

@@ -24,5 +24,5 @@ KMT_EXPECT(softirq_entry, KMT_IN_SOFTIRQ)
 KMT_EXPECT(softirq_exit, KMT_IN_SOFTIRQ)
 KMT_EXPECT(irq_handler_entry, KMT_IN_HARDIRQ)
 KMT_EXPECT(irq_handler_exit, KMT_IN_HARDIRQ)
-KMT_EXPECT(local_timer_entry, KMT_IN_HARDIRQ)  // of x86
+KMT_EXPECT(local_timer_entry, KMT_IN_HARDIRQ)  // only on x86
 KMT_EXPECT(local_timer_exit, KMT_IN_HARDIRQ)

@@ -13,7 +13,7 @@ namespace kmt::test {
 
 class DocumentedKeys {
  public:
-  // "pages-json.md"
+  // `document` is a file name such as "pages-json.md".
   explicit DocumentedKeys(const std::string& document)
       : text_(read_file(std::string(KMEMTRACE_DOCS) + "/formats/" + document)) {}
 

@@ -51,7 +51,7 @@ inline const std::vector<std::string> kPipeFile = {"alloc_empty_file+0x41",
                                                    "do_syscall_64+0x82",
                                                    "entry_SYSCALL_64_after_hwframe+0x76"};
 
-// Returns random allocations and frees of many tasks.
+// Generates noise: the live bytes of each group are a random walk, as if its task allocated and freed at random.
 class RandomNumbers {
  public:
   explicit RandomNumbers(unsigned seed) : random_(seed) {}

@@ -612,8 +612,8 @@ TEST(CallTypes, RecursiveTypesTerminate) {
     words.insert(words.end(), more.begin(), more.end());
     return raw_types(words, strings);
   };
-  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 3})));                              // itself
-  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 4, 0, info(BTF_KIND_CONST), 3})));  // a circle
+  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 3})));                              // a type that refers to itself
+  use_all(Btf(with({3, info(BTF_KIND_TYPEDEF), 4, 0, info(BTF_KIND_CONST), 3})));  // two types that refer to each other
   // A pointer to itself, which is valid.
   use_all(Btf(with({0, info(BTF_KIND_PTR), 3})));
   // An array whose elements have its own type.

@@ -125,7 +125,7 @@ TEST_F(KernelSymbols, AGivenFileMustMatchTheTrace) {
   EXPECT_THROW(name(1), Error);
   files_.kallsyms = put("named", kSymbols);
   EXPECT_NO_THROW(name(1));
-  info_.code.kallsyms = kSymbols;  // not needed
+  info_.code.kallsyms = kSymbols;  // --kallsyms is refused if the trace has symbols
   EXPECT_THROW(name(1), Error);
 }
 

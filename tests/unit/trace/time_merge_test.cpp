@@ -69,7 +69,7 @@ TEST(TimeMerge, OrdersByTimeThenCpuThenPosition) {
   }
 }
 
-// If the times of a damaged CPU decrease, its events must keep their order, and none may be lost.
+// If damage makes the times of a CPU decrease, its events must keep their order, and none may be lost.
 TEST(TimeMerge, KeepsTheBufferOrderIfTimeDecreases) {
   const std::vector<Event> all = merged({{at(10, 0, 0), at(5, 0, 1), at(20, 0, 2)}, {at(7, 1, 0), at(12, 1, 1)}});
   std::vector<std::uint64_t> places_of_0;

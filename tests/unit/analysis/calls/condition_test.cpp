@@ -134,7 +134,7 @@ TEST(CallCondition, ConditionsOnArgumentsAndResultsAreSeparate) {
   const auto read = signatures.signature("read_file"), try_it = signatures.signature("try_it");
   CallConditions conditions({parse_call_condition("count>=8"), parse_call_condition("ret<0")}, nullptr);
   conditions.add(0, "read_file", &*read);
-  conditions.add(1, "try_it", &*try_it);  // the function has a result, but no argument "count"
+  conditions.add(1, "try_it", &*try_it);  // without an argument "count", only the condition on the result applies
   conditions.check();
   const std::uint64_t registers[] = {0, 0, 8, 0, 0, 0};
   EXPECT_TRUE(conditions.hold(0, call_values(*read, abi_of(machine), registers, {})));
@@ -249,7 +249,7 @@ TEST(CallCondition, ResultsMayBeErrors) {
   EXPECT_TRUE(meets("find_file", 0, "ret==NULL"));
   EXPECT_FALSE(meets("find_file", static_cast<std::int64_t>(0xFFFF888000001000), "ret<0"));
   EXPECT_TRUE(meets("is_ready", 1, "ret==true"));
-  EXPECT_THROW(meets("count", 1, "ret<0"), Error);  // is unsigned
+  EXPECT_THROW(meets("count", 1, "ret<0"), Error);  // the result is unsigned, so it is never negative
   EXPECT_THROW(meets("try_it", 1, "ret==-ENOSUCH"), Error);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests calls that ran while other calls were missed. The recorder only knows between which two times calls were
-// missed.
+// Tests calls that ran while other calls were missed. The recorder knows an interval in which calls were missed, but
+// not the exact times.
 #include <gtest/gtest.h>
 
 #include "analysis/calls/graph.hpp"

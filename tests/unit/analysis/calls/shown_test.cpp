@@ -13,12 +13,12 @@ namespace kmt {
 namespace {
 
 struct Call {
-  std::size_t parent = ShownCalls::kNone;  // index
+  std::size_t parent = ShownCalls::kNone;  // index in the order of the starts
   std::uint64_t duration = 0;
   std::size_t slot = ShownCalls::kNone;
 };
 
-// All calls of one task, in the order of their starts. TracedCall::began_ns is the index.
+// All calls of one task, in the order of their starts. TracedCall::began_ns is the index of the call in this order.
 class Calls {
  public:
   Calls(unsigned seed, std::size_t limit, std::size_t slowest) : random_(seed), shown_(limit, slowest) {

@@ -104,7 +104,7 @@ TEST(InvestigationCgroups, UnknownCgroupsAreStated) {
   EXPECT_EQ(why_unknown(true, 5, "/db"), "");
   EXPECT_EQ(why_unknown(false, 5, "/db"), "");
   EXPECT_NE(why_unknown(false, 5, "/").find("all processes in the root cgroup"), std::string::npos);
-  EXPECT_EQ(why_unknown(false, 0, ""), "");  // of interrupts
+  EXPECT_EQ(why_unknown(false, 0, ""), "");  // process 0: memory allocated in interrupts
 }
 
 }  // namespace

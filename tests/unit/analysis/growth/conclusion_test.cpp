@@ -267,7 +267,7 @@ TEST(Conclusion, StatesTheGrowthThatWouldNotShow) {
 }
 
 // Returns samples of two tasks. The first leaks `bytes_per_s` from `begin` on. The second allocates all of its memory
-// at `begin`: a quarter of what the first leaks until 120 s.
+// at `begin`: a quarter of the bytes that the first leaks until 120 s.
 GrowthSeen sampled_since(double begin, double bytes_per_s) {
   GrowthSeen seen = steadily(480, "kmalloc-1k");
   seen.mean_bytes = 16 << 10;
@@ -424,7 +424,7 @@ TEST(Conclusion, ReportsIncreasesInTooFewStates) {
   EXPECT_EQ(conclusion.words.find("dentry"), std::string::npos) << conclusion.words;
 }
 
-// If there are only samples, events that were not read in time may be missing.
+// If counters were read too rarely, only samples can show growth. They may lack events, so growth is not ruled out.
 TEST(Conclusion, WithoutStatesDoesNotDenyGrowth) {
   InvestigationEvidence evidence = followed_until(120);
   evidence.samples = steadily(480, "filp");
@@ -538,7 +538,7 @@ TEST(Conclusion, MemoryOfTheRecorderIsNoGrowth) {
   };
   EXPECT_TRUE(is_recorders("kmalloc-96"));
   EXPECT_TRUE(is_recorders("trace_event_file"));
-  EXPECT_FALSE(is_recorders("kmalloc-64"));  // before that
+  EXPECT_FALSE(is_recorders("kmalloc-64"));  // jumped before the recording started
   EXPECT_FALSE(is_recorders("kmalloc-1k"));
   EXPECT_FALSE(is_recorders("anon_vma"));
 }

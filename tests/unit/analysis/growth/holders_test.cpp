@@ -59,7 +59,7 @@ TEST(Holders, MemoryOfNewRunningProcessesIsNotConfirmed) {
   const Judgement judgement = judge(evidence);
   EXPECT_FALSE(judgement.found());
   EXPECT_TRUE(std::ranges::none_of(judgement.states, &StateGrowth::sure));
-  // The processes are older than the investigation, as servers are, so the growth is theirs.
+  // The processes existed before the investigation, like servers, so they caused the growth.
   for (auto& [process, is_new] : *evidence.running) is_new = false;
   EXPECT_TRUE(judge(evidence).found());
 }

@@ -81,8 +81,8 @@ TEST(Investigation, ObjectsWithoutACacheNeedCountersOfTheirSize) {
   EXPECT_EQ(std::ranges::count(judgement.states, "objects of 256 B", &StateGrowth::name), 0);
 }
 
-// The samples of a task are few: they rise in steps, and only during the first 10 of 16 seconds. The counter of the
-// cache that the task allocates from rises steadily.
+// A task has few samples. They rise in steps, and only during the first 10 of 16 seconds. The counter of the cache that
+// the task allocates from rises steadily.
 TEST(Investigation, CountersAndSharesNameTheTask) {
   const double rate = 30'000;
   const Course few = [](double seconds) { return 32'000 * std::floor(std::min(seconds, 10.0)); };
@@ -197,7 +197,7 @@ TEST(Investigation, MemoryOfTheRecordingHidesNoGrowth) {
   }
 }
 
-// Samples cannot distinguish kmalloc caches of one size. Noise in one of these caches must not hide the growth of
+// Samples cannot distinguish kmalloc caches of the same size. Noise in one of these caches must not hide the growth of
 // another.
 TEST(Investigation, OnlyTheGrowingCacheOfASizeIsJudged) {
   InvestigationEvidence evidence = evidence_with_noise(7);
@@ -278,7 +278,7 @@ TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
   }
 }
 
-// Without samples of these data, only the number of slabs shows that a kmalloc cache grows with other caches.
+// Without samples of accounting data, the number of slabs shows how much of a kmalloc cache's growth is such data.
 TEST(Investigation, AccountingDataOfSlabsIsNoGrowthOfItsOwn) {
   for (const double share : {0.9, 0.3}) {
     InvestigationEvidence evidence = evidence_with_noise(1);
@@ -298,7 +298,7 @@ TEST(Investigation, AccountingDataOfSlabsIsNoGrowthOfItsOwn) {
   }
 }
 
-// The caches rise by 3.2 MB, or by 1.6 MB in the second half of the time.
+// The cache rises all the time, or only in the second half. If sheaves may hold all of the rise, it is not growth.
 TEST(Investigation, ObjectsInSheavesAreNoGrowth) {
   const auto late = [](double seconds) { return kRate * std::max(seconds - kSeconds / 2, 0.0); };
   for (const Course& course : {Course(steady), Course(late)}) {
@@ -334,7 +334,7 @@ TEST(Investigation, ExcludedGroupsAreNotJudged) {
 TEST(Investigation, RecordingsWithoutStacksUseThoseOfSamples) {
   InvestigationEvidence evidence = evidence_with_noise(6);
   plant(evidence);
-  // Another process of this name opens and closes files.
+  // Another process with the same name opens and closes files.
   std::vector<std::string> open = {kPipeFile.front(), "path_openat+0x40", "__x64_sys_openat+0x5d"};
   evidence.samples->groups.push_back(group_of(open, "filp", "leaky", 99, [](double) { return 10 * kRate * kSeconds; }));
   for (GrowthGroup& group : evidence.trace->groups) group.stack.resize(1);

@@ -40,7 +40,7 @@ TEST(SampleGrowth, FollowsSamplesOverTime) {
     sample.time_ns = (1 + i) * 1'000'000'000 + 1;
     growth.add(sample);
   }
-  sample.process = 99;  // our own
+  sample.process = 99;  // kmemtrace's own process
   sample.pointer = 1;
   growth.add(sample);
   growth.end({0x1000, 3'500'000'000, false, false});
@@ -123,7 +123,7 @@ TEST(SampleGrowth, IgnoresObjectsWithUntracedFrees) {
     sample.followed = true;
     for (unsigned i = 0; i < live + freed + replaced; ++i) {
       sample.pointer = 0x1000 + i;
-      sample.process = 5 + i % 2;  // two processes with one task name and one call site count as one place
+      sample.process = 5 + i % 2;  // two processes with the same task name and call site are judged together
       growth.add(sample);
       if (i >= live) growth.end({sample.pointer, 1'000'000'000, i < live + replaced, false});
     }
@@ -207,8 +207,8 @@ TEST(SampleGrowth, CountsAllCompleteSteps) {
   }
 }
 
-// Samples may end early, for example when the CPU budget is used up. The shorter time must be divided into as many
-// steps, so that growth can be distinguished from chance.
+// Samples may end early, for example when the CPU budget is used up. Even the shorter time must have enough steps to
+// distinguish growth from chance.
 TEST(SampleGrowth, HasEnoughStepsInAShortTime) {
   const GrowthSeen seen = grown_until(9'700'000'000);
   EXPECT_GE(seen.steps, SampleGrowth::kSteps / 2);

@@ -35,7 +35,7 @@ TEST(ExportedSeries, OnlyTheLargestHaveSeparateSeries) {
   EXPECT_EQ(rows.back().name, "other");
   EXPECT_EQ(find(rows, "b").events, 2u);
   EXPECT_EQ(find(rows, "c").bytes, 250u);
-  EXPECT_EQ(find(rows, "other").events, 11u);  // includes "a": it grew when both rows were taken
+  EXPECT_EQ(find(rows, "other").events, 11u);  // "a" (1 + 10 events) has no series: both are taken
   EXPECT_EQ(find(rows, "other").bytes, 9100u);
 }
 

@@ -93,7 +93,7 @@ TEST(Grouping, ByFunctionMergesCallSites) {
   EXPECT_EQ(names, (std::vector<std::string>{"one", "two", "two", "unknown"}));
 }
 
-// The module is that of the caller. A module that allocates through a helper of the kernel is named, not the kernel.
+// Groups name the module of the caller: a module that allocates through a kernel helper, not the kernel itself.
 TEST(Grouping, ByModuleUsesTheCaller) {
   TraceInfo info;
   StackIds stacks(info.tables.stacks);

@@ -19,7 +19,7 @@ TEST(SlabAccount, JournalHeadsAreReclaimable) {
   EXPECT_TRUE(is_reclaimable_cache("", "jbd2_journal_add_journal_head"));
 }
 
-// The kernel keeps the areas of freed memory for some time. Linux 6.1 may merge their cache with others.
+// The kernel keeps the vmap_area objects of freed areas for some time. Linux 6.1 may merge their cache with others.
 TEST(SlabAccount, VmallocAreasAreFreedLater) {
   EXPECT_TRUE(is_shrinkable("vmap_area", ""));
   EXPECT_TRUE(is_shrinkable_site("alloc_vmap_area+0x9d"));

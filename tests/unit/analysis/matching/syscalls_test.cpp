@@ -160,7 +160,7 @@ TEST_F(SyscallsOf, StacksNameTheCall) {
             "[outside of system calls]");
 }
 
-// Stacks of architectures whose system call functions have no prefix for the architecture.
+// Stacks of s390x, arm64, riscv, powerpc and 32-bit x86.
 TEST_F(SyscallsOf, StacksOfOtherArchitecturesNameTheCall) {
   EXPECT_EQ(name_of({"kmem_cache_alloc", "getname_flags", "__s390x_sys_openat", "__do_syscall", "system_call"}),
             "openat");

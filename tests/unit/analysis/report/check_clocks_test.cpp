@@ -81,7 +81,7 @@ TEST(CheckClocks, AClockThatIsFasterThanTheWallClock) {
   EXPECT_EQ(jumps(3702 * kSecond, 4000 * kSecond), 0u) << "the wall clock was set back";
 }
 
-// Some traces, such as text traces, contain no information about time except the times of events.
+// Text traces contain no times except those of events, so only a long time without events shows that a clock jumped.
 TEST(CheckClocks, ALongTimeWithoutEvents) {
   const auto jumps = [](TraceInfo info, std::uint64_t silent_ns, std::int32_t idle = 0) {
     std::vector<Moment> moments;

@@ -150,7 +150,7 @@ TEST(Diff, TotalsOfPagesEqualThoseOfTheReport) {
   ReportResult a = side({site("f", 1)});
   a.activity.allocated[static_cast<std::size_t>(Allocator::pages)] = true;
   a.pages.allocations = 10;
-  a.pages.matched_frees = 6;  // three more ended because their pages were allocated again
+  a.pages.matched_frees = 6;  // three more allocations ended when their pages were allocated again
   a.pages.live_allocations = 1;
   for (int i = 0; i < 6; ++i) a.pages.lifetimes.add(1000);
   const DiffResult result = diff(a, a, {});

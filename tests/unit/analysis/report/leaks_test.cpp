@@ -130,9 +130,9 @@ TEST_F(Leaks, GrowthThatLevelsOffIsPast) {
   EXPECT_EQ(row_of(result, 3)->verdict, LeakVerdict::certain);
 }
 
-// In Linux 6.1, events of frees name the cache, but events of allocations do not. Frees count for an allocating
-// function whose name resembles the cache's name, even if they are faster than its allocations. For other functions,
-// the frees count only if they are as fast as the allocations.
+// In Linux 6.1, free events name the cache, but allocation events do not. If the name of the allocating function
+// resembles the cache's name, frees of older objects count even if they are more frequent than its allocations. For
+// other functions, they count only if frees and allocations are equally frequent.
 TEST_F(Leaks, FreesAreOlderOnlyIfTheirObjectIs) {
   leak(1);
   for (int i = 0; i < 3; ++i) release(10 * kSecond, 0x8);  // the second and third free follow untraced allocations
@@ -168,8 +168,8 @@ TEST_F(Leaks, OlderFreesCountIfOnlyTheyNameTheCache) {
 }
 
 // Sockets on Linux 6.1: frees name the merged cache PING, and no function name is similar. According to slabinfo, PING
-// has objects of the same size. If they are freed as fast as new ones are allocated, the frees may be those of older
-// objects.
+// has objects of the same size. If these are freed as fast as sockets are allocated, the frees may be those of older
+// sockets.
 TEST_F(Leaks, OlderFreesOfACacheOfTheSameSizeCount) {
   info.tables.cache_names = {"", "PING"};
   info.tables.call_sites.push_back(SiteNames::kOfFiles);  // no allocating function has a similar name
@@ -308,7 +308,7 @@ TEST_F(Leaks, AreasWithoutAKeyAreJudgedByProcess) {
             std::string::npos);
 }
 
-// Process 7 touches one page of each page table. Process 8 has much user memory, so that it explains all page tables.
+// Process 7 touches one page of each page table. Process 8 has so much user memory that it could need all page tables.
 TEST_F(Leaks, PageTablesOfOneProcessAreComparedWithItsMemory) {
   info.tables.gfp_flags = {{0x40, "__GFP_IO"},
                            {0x80, "__GFP_FS"},
@@ -450,7 +450,7 @@ TEST_F(Leaks, FreesByUnrecordedTasksMakeObjectsUncertain) {
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
   info.recording.notes = {{"arguments", "kmemtrace graph vfs_read -F vfs_read -a"}};
   EXPECT_EQ(doubt(), std::nullopt);
-  info.recording.notes = {{"recorder", "perf 6.1"}, {"arguments", "/usr/bin/perf record -a -F 99"}};  // a frequency
+  info.recording.notes = {{"recorder", "perf 6.1"}, {"arguments", "/usr/bin/perf record -a -F 99"}};  // -F: a frequency
   EXPECT_EQ(doubt(), std::nullopt);
   info.findings.count(Imperfection::some_tasks);
   EXPECT_EQ(doubt(), Doubt::tasks_selected);
@@ -499,7 +499,7 @@ TEST_F(Leaks, AHundredthIsNotRoundedDown) {
   EXPECT_EQ(row_of(leaks(), 1)->doubtful.allocations, 0u);  // only one of 151 objects is doubtful
 }
 
-// Objects with one call site and size, such as names of dentries. Some of them are in kmalloc-rcl-* caches.
+// Objects with the same call site and size, such as names of dentries. Some of them are in kmalloc-rcl-* caches.
 TEST_F(Leaks, KmallocObjectsOfReclaimableCachesAreUncertain) {
   constexpr std::uint32_t kReclaimable = 0x10;
   info.tables.gfp_flags = {{kReclaimable, "__GFP_RECLAIMABLE"}};
@@ -580,14 +580,14 @@ TEST_F(Leaks, OwnRecordingsProveThatNothingWasFreed) {
   info.recording.notes["recorder"] = "kmemtrace 1.0";
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   EXPECT_EQ(row_of(leaks(), 1)->verdict, LeakVerdict::certain);
-  info.tables.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // without events
+  info.tables.event_types.push_back({"kmem", "kmem_cache_alloc", EventKind::cache_alloc});  // no event has this format
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, std::nullopt);
   for (Event& event : events) event.kind = EventKind::cache_alloc;
   EXPECT_EQ(row_of(leaks(), 1)->main_doubt, Doubt::frees_not_recorded);
 }
 
-// The trace contains no frees of this memory. That is no reason for doubt if the event of frees was recorded. Lost
-// events are a reason for doubt.
+// The trace contains no frees of this memory. That is no reason for doubt if free events were recorded. Lost events are
+// a reason for doubt.
 TEST_F(Leaks, PercpuMemoryAndAreasMayBeUncertain) {
   for (const auto& [alloc, free] : {std::pair(EventKind::percpu_alloc, EventKind::percpu_free),
                                     std::pair(EventKind::vmap_alloc, EventKind::vmap_free)}) {
@@ -640,7 +640,7 @@ TEST_F(Leaks, ACutFileIsJudgedUntilTheFirstCpuEnds) {
   const std::string text = text_leaks(result, {}, {});
   EXPECT_NE(text.find("Judged until 9.000000000: the file was cut off"), std::string::npos) << text;
 
-  info.findings.count(Imperfection::damaged_block);  // not only the end is missing
+  info.findings.count(Imperfection::damaged_block);  // other parts than the end are missing too
   EXPECT_EQ(leaks().unclear(), LeaksUnclear::missing_events);
 }
 
@@ -918,7 +918,7 @@ TEST_F(TimelineTest, FreePagesFallByTheAllocatedPages) {
                             {11 * kSecond, 0, {{"meminfo", "MemFree: 384 kB\n"}}}};
   const TimelineResult result = timeline_of(report(), {});
   ASSERT_EQ(result.balances.size(), 1u);
-  // Three frees of pages from before the trace, and seven allocations.
+  // Three pages from before the trace are freed, and seven are allocated: 3 - 7 = -4.
   EXPECT_EQ(result.balances[0].explained, -4 * 4096);
 }
 

@@ -73,7 +73,7 @@ class Pages : public testing::Test {
   EventBatch events;
 };
 
-// alloc_pages_bulk() fills the empty elements of an array. Its record lists the other elements too.
+// alloc_pages_bulk() fills the empty elements of an array. Its record also lists pages that the array had before.
 TEST_F(Pages, AListedPageThatIsLiveIsNoAllocation) {
   add(EventKind::page_alloc, 64, 1);
   for (const std::uint64_t frame : {65u, 70u}) add(EventKind::page_alloc, frame).page_flags = BulkFlags::kMayBeLive;
@@ -171,7 +171,7 @@ TEST_F(Pages, AFilterIsAppliedBeforeRuns) {
   EXPECT_EQ(result(filter).total.drain_runs, 1u);
   EXPECT_EQ(result(filter).total.freed.events, 1u);
   filter.cpus = {1};
-  EXPECT_EQ(result(filter).total.live_pages, 0u);  // it does not matter which task frees the pages
+  EXPECT_EQ(result(filter).total.live_pages, 0u);  // the free counts although it is on CPU 0
 }
 
 TEST_F(Pages, FallbacksAreSevereUpToOrderThree) {
@@ -221,7 +221,7 @@ TEST_F(Pages, GuessedPageBlocksGiveNoAdvice) {
   add_fallback(0, false);
   info.machine.arch = "x86_64";
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 2048u);
-  info.machine.arch = "i686";  // the pageblock order is not in the trace; 4 MiB is assumed, as without PAE
+  info.machine.arch = "i686";  // the trace lacks the order; i686 may have pageblocks of 2 or 4 MiB
   EXPECT_EQ(result().min_free_kbytes_step, std::nullopt);
   info.machine.pageblock_order = 10;
   EXPECT_EQ(result().min_free_kbytes_step, 3 * 4096u);

@@ -262,7 +262,7 @@ TEST_F(Report, LivePagesAreSplitByUse) {
   EXPECT_FALSE(report().live_pages);
 }
 
-// Before Linux 4.4, type 1 is Reclaimable and type 2 is Movable.
+// Before Linux 4.4, migrate type 1 is Reclaimable and type 2 is Movable.
 TEST_F(Report, MovablePagesOfOldKernelsAreUserMemory) {
   info.machine.kernel = "4.3.0";
   for (const std::int8_t type : {std::int8_t{1}, std::int8_t{2}, std::int8_t{2}, std::int8_t{2}})
@@ -343,8 +343,8 @@ TEST_F(Report, ADuplicateEventCountsOnce) {
     event.bytes_requested = event.bytes_allocated = 65536;
     event.call_site = {site};
   };
-  large(0x10000, 1);  // kvmalloc
-  large(0x10000, 2);  // its caller
+  large(0x10000, 1);  // the event of kvmalloc()
+  large(0x10000, 2);  // the same allocation, with the caller of kvmalloc()
   large(0x50000, 1);
   add(EventKind::kfree, 0x10000);
   const ReportResult result = report();

@@ -79,8 +79,8 @@ TEST_F(SheafModel, KeepsFreedObjectsInSheaves) {
 
 TEST_F(SheafModel, FreesSlabsIfTheBarnIsFull) {
   release(allocate_many(19 * 4));
-  // The objects of 7 sheaves return to their slabs, which become empty. The sixth one is freed, because the node has 6
-  // partial slabs with it, and likewise the seventh.
+  // The objects of 7 sheaves return to their slabs, which become empty. With the sixth slab, the node would have 6
+  // partial slabs, so the sixth is freed, and likewise the seventh.
   EXPECT_EQ(heap.slabs(), 17u);
   EXPECT_EQ(heap.partial_slabs(), 5u);
   allocate_many(17 * 4);

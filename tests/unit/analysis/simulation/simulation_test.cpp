@@ -44,7 +44,7 @@ TEST(SlabGeometry, AsInSlabinfo) {
   expect(2176, 15, 8);  // MPTCPv6
 }
 
-// A slab of 32 KiB has 4 objects of 8 KiB; with 640 bytes it has 51 objects in 32,640 bytes.
+// Before Linux 6.8, the kernel tries decreasing numbers of objects per slab. Newer kernels try increasing waste.
 TEST(SlabGeometry, NewerKernelsTryWasteFirst) {
   // An object of 640 bytes in slabs of 8 KiB wastes 1/16: 7,680 of 8,192 bytes are used.
   EXPECT_EQ(slub_geometry(640, machine_of(2)).objects, 12u);
@@ -337,7 +337,7 @@ TEST(Suggestions, UseTheMostFrequentSizeOfACache) {
   EXPECT_EQ(of_pipe->of_its_size, 3561u);
 }
 
-// The lists of CPUs may hold more memory than the new cache saves.
+// If savings differ by less than their uncertainty, the most frequent size needs only half of the largest saving.
 TEST(Suggestions, OfASimplerSizeNeedHalfTheSaving) {
   CacheSuggestion odd = replayed("", 680, 5000, 4000);
   odd.uncertain_bytes = 100'000;

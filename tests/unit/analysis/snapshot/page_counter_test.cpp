@@ -100,7 +100,7 @@ TEST(PageCounter, JoinsCompoundPagesOfConsecutiveCalls) {
   EXPECT_EQ(blocks(census, PageKind::file, 9), 1u);
 }
 
-// A hole between two calls ends a block, even if both sides have the same flags.
+// A gap in the frame numbers between two calls of add() ends a block, even if both sides have the same flags.
 TEST(PageCounter, DoesNotJoinAcrossSkippedFrames) {
   const Words words = repeated(kBuddy, 4);
   PageCounter counter(3, 10);

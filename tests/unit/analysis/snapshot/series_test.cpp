@@ -143,7 +143,7 @@ class SnapshotSeriesGrowth : public ::testing::Test {
   }
 };
 
-// Each slab of 21 dentries has a vector of 168 bytes in the unreclaimable kmalloc-192.
+// Each slab of 21 dentries has accounting data of 168 bytes in the unreclaimable kmalloc-192.
 TEST_F(SnapshotSeriesGrowth, OfTheAccountingDataOfDentriesIsUncertain) {
   for (const std::string cache : {"dentry", "filp"}) {
     SnapshotSeriesAnalysis analysis;
@@ -377,7 +377,7 @@ TEST(OlderObjectsOfATrace, AreComparedWithTheFirstSample) {
   EXPECT_EQ(older.caches[0].cache, "dentry");
   EXPECT_EQ(older.caches[0].lived, 10u);
   EXPECT_FALSE(older.caches[0].exact);
-  EXPECT_EQ(older.caches[1].lived, 8u);  // of kmalloc
+  EXPECT_EQ(older.caches[1].lived, 8u);  // all kmalloc caches
   EXPECT_EQ(older.caches[2].lived, 23u);
   EXPECT_TRUE(older.caches[2].exact);
   EXPECT_FALSE(older.caches[3].lived);

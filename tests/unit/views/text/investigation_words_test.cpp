@@ -26,7 +26,7 @@ TEST(InvestigationWords, NamesOtherGrowth) {
   const std::string words = concluded(result).words;
   EXPECT_NE(words.find("Also confirmed, mostly unexplained: the slab cache key_jar by 97.7 KiB/s"), std::string::npos)
       << words;
-  // Objects that are allocated together with files.
+  // These objects are allocated together with files, so their growth is not listed separately.
   EXPECT_EQ(words.find("lsm_file_cache"), std::string::npos) << words;
 }
 
