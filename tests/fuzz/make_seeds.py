@@ -22,7 +22,7 @@ import tracedat  # noqa: E402
 
 PAGES = 2  # number of pages per CPU
 RECORDS = 12  # number of records per .kmt block
-SYMBOLS = 500  # bytes
+SYMBOLS = 500  # bytes of kallsyms per trace
 SAMPLES = 40  # number of samples per perf.data
 LINES = 60  # number of lines per file of a snapshot
 

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import kmem_oracle  # noqa: E402
 
 EVENTS = 'percpu:*,vmalloc:*'
-# Creates network namespaces one after the other. Each namespace allocates the same percpu counters.
+# Creates network namespaces one after the other. Each namespace allocates the same number of percpu counters.
 NAMESPACES = 'import os, sys, ctypes; print(os.getpid()); c = ctypes.CDLL(None); ' \
              '[c.unshare(0x40000000) for i in range(int(sys.argv[1]))]'
 WORKLOAD = 'for i in 1 2 3 4 5; do unshare -n -m sh -c "mount -t tmpfs none /mnt; ls / | sort > /dev/null"; done; sleep 0.5'

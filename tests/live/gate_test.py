@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""leaks --max-growth with planted growth of 1 MiB on this machine: pipes that a process holds when the recording ends.
+"""Tests leaks --max-growth on this machine with growth of 1 MiB: pipes that a process holds when the recording ends.
   gate_test.py [ROUNDS]"""
 import os
 import subprocess

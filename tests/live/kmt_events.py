@@ -13,7 +13,7 @@ import kmt_decoder  # noqa: E402
 import kmt_writer  # noqa: E402
 import tracedat  # noqa: E402
 
-EVENTS = kmt_decoder.EVENTS  # chunk type
+EVENTS = kmt_decoder.EVENTS  # the type of chunks with events
 
 # `fields`: {name: number} for a .kmt, {name: text} for a trace.dat
 Event = collections.namedtuple('Event', 'pid cpu flags time_ns name fields')
@@ -60,7 +60,7 @@ class Formats:
     """Decodes records with the event formats in the file."""
 
     def __init__(self, order, texts):
-        self.order = order  # of struct
+        self.order = order  # '<' or '>', as in module struct
         self.events = {}  # id: (name, [(field, offset, struct code)])
         for text in texts:
             number, fields = tracedat.parse_format(text)

@@ -298,7 +298,7 @@ class Pages(unittest.TestCase):
         self.assertLessEqual(sum(use['pages_in_mixed'].values()), use['mixed'] << use['order'])
 
     def test_is_fast(self):
-        """64 GiB must take less than 5 s of CPU time. Other processes do not change this time."""
+        """Counting the pages of 64 GiB must take less than 5 s of CPU time. Other processes do not change this time."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         census()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -128,7 +128,7 @@ class Stat(LiveTest):
         check_held_files(self, total['caches'])
         events = {event['event']: event['events'] for event in total['events']}
         allocated = sum(cache['allocations'] for cache in total['caches'])
-        # Large kmallocs are in no cache. The counters of an event are read one after the other.
+        # Large kmallocs are in no cache. The counters are read one after the other, so their sums differ slightly.
         self.assertLess(abs(events['kmem:kmalloc'] + events['kmem:kmem_cache_alloc'] - allocated), 300)
         self.assertEqual(total['uncounted_objects'], 0)
 

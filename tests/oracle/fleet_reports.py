@@ -88,7 +88,7 @@ class Reports:
             self.assertRegex(done.stdout, 'Slab by function: change')
 
     def test_kernels(self):
-        """Shows the kernels on which each call site occurs, using nested groups."""
+        """Groups by version and function must show on which kernels each function allocates."""
         reported = fleet(self.urls[0], 'leaks', '--by', 'version,function')
         versions = {row['keys']['version'] for row in reported['groups']['slab']['rows']}
         kernels = {'.'.join((report(path)['trace']['kernel'] or '').split('.')[:2]) or None for path, _ in HOSTS.values()}

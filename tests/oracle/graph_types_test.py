@@ -191,7 +191,7 @@ class RealArguments(unittest.TestCase):
         number, _, name = kernel.partition(' [')
         number = int(number, 0)
         own = '0' if own == 'NULL' else own
-        if re.fullmatch('0[0-7]+', own):  # a mode
+        if re.fullmatch('0[0-7]+', own):  # a file mode
             own = f'0o{own}'
         if name:
             return own == name.rstrip(']')

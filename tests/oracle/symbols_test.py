@@ -323,7 +323,7 @@ class Module(Case):
 
 
 class Chosen(Case):
-    """Selects the frame that a table shows."""
+    """Tests which frame of a call site a table shows."""
 
     def text(self, *options):
         self.write_trace(self.kernel_sites, kernel_build_id=build_id(self.vmlinux))

@@ -53,7 +53,7 @@ def integer(bits, signed=False, base=10):
 class Writer:
     """Writes a trace. `events` is {name: (id, [(declaration, struct code or None for text)])}; the code `L` is the
     kernel's long."""
-    version = 1, 8  # of CTF
+    version = 1, 8  # version of CTF
 
     def __init__(self, folder, events, big=False, long_bits=64, offset=0, context=(), packed=False):
         self.folder, self.events, self.context = folder, events, context

@@ -16,7 +16,7 @@ COMPRESSED = 81
 
 @dataclasses.dataclass
 class PerfData:
-    order: str = '<'  # of struct
+    order: str = '<'  # byte order, '<' or '>', as in module struct
     attributes: list = dataclasses.field(default_factory=list)  # (attributes, [ids of the attributes])
     features: dict = dataclasses.field(default_factory=dict)  # number: bytes
     records: list = dataclasses.field(default_factory=list)  # bytes of each record, including its header

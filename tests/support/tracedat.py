@@ -23,7 +23,7 @@ Buffer = collections.namedtuple('Buffer', 'name clock page_size pages')  # pages
 
 @dataclasses.dataclass
 class Trace:
-    order: str = '<'  # of struct
+    order: str = '<'  # byte order, '<' or '>', as in module struct
     long_bytes: int = 8
     page_size: int = 4096
     header_page: bytes = b''

@@ -40,7 +40,7 @@ const kLight = { name: 'light', width: 1280, height: 900, dark: false };
 const kDark = { name: 'dark', width: 1280, height: 900, dark: true };
 const kWide = { name: 'wide', width: 1920, height: 1080, dark: false };
 const kPhone = { name: 'phone', width: 390, height: 844, dark: false };
-const kOpenings = 4; // at most
+const kOpenings = 4; // maximum number of times that a report is opened
 
 const { values, positionals: reports } = parseArgs({
   allowPositionals: true,

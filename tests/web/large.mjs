@@ -5,7 +5,7 @@
 import { goTo, settle } from './reading.mjs';
 
 const kRounds = 4; // maximum number of rounds; the fastest round counts
-const kMedianFrame = 250; // ms
+const kMedianFrame = 250; // maximum median time of a frame in ms
 const kSlowestAnswer = 10000; // maximum time in ms between a key press and the new page
 const kMostRows = 150; // maximum number of rows for which a table creates elements
 

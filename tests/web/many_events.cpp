@@ -150,7 +150,7 @@ class Maker {
     alloc_.set("call_site", stack.callers.front());
     alloc_.set("ptr", address);
     alloc_.set("bytes_req", requested);
-    alloc_.set("node", ~std::uint64_t{0});  // any
+    alloc_.set("node", ~std::uint64_t{0});  // any node
     alloc_.set("bytes_alloc", std::bit_ceil(requested));
     add(cpu, alloc_);
     stack_.set("common_pid", 1000 + task);

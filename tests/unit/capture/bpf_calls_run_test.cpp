@@ -264,7 +264,7 @@ TEST_F(BpfCallPrograms, MatchExitsByFunctionWithoutAStackPointer) {
     enter(2, kStack - 64);
     leave(3, 0xdead0000, 0, 16);
     leave(2, 0xdead0000, 22, 16);
-    leave(1, kStack - 500, 11, 16);  // too low
+    leave(1, kStack - 500, 11, 16);  // below the frame of the call
     ASSERT_EQ(shape(), "(1 (2 )2 )1");
   }
   EXPECT_EQ((*object_)->bss->exits_without_call, 0u);

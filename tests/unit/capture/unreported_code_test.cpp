@@ -101,7 +101,7 @@ TEST(ProcessCodes, SkipsProcessesThatAlwaysChange) {
 TEST(ProcessCodes, MissesProcessesThatEndedUnreported) {
   CodeMachine machine;
   for (const std::int32_t process : {5, 6, 7, 8}) machine.tell(process, 10, kProgram);
-  machine.maps = {{6, ""}, {7, kProgram}};  // a zombie
+  machine.maps = {{6, ""}, {7, kProgram}};  // process 6 is a zombie, which has no mappings
   machine.news = {[&] { machine.reported.ended(8, 20); }};
   const ProcessCodes found = machine.look();
   EXPECT_EQ(std::set(found.gone.begin(), found.gone.end()), (std::set<std::int32_t>{5, 6}));

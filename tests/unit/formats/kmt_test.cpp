@@ -368,7 +368,7 @@ RecordBytes nth_record(Machine machine, std::uint64_t n) {
 struct SmallFile {
   std::vector<std::uint8_t> bytes;
   std::vector<Item> items;
-  std::size_t first_block = 0;  // its offset
+  std::size_t first_block = 0;  // offset of the first block
 };
 
 SmallFile small_file(Machine machine, unsigned second_cpu = 1) {

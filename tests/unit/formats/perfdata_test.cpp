@@ -650,7 +650,7 @@ TEST_P(PerfDataOf, MissingTracingDataIsReportedAtItsPosition) {
 struct Selection {
   std::vector<std::string> arguments;
   std::vector<unsigned> flags = {18};
-  std::optional<std::int64_t> indexed_task;  // of PERF_RECORD_ID_INDEX
+  std::optional<std::int64_t> indexed_task;  // task in PERF_RECORD_ID_INDEX; -1: all tasks
   bool some = false;
 };
 

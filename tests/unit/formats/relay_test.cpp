@@ -82,7 +82,7 @@ std::vector<Record> records_of(const Abi& abi, std::size_t count, unsigned seed)
   const auto below = [&random](std::uint64_t end) { return random() % end; };
   std::vector<Record> records(count);
   std::uint64_t time = 5'000'000'000;
-  std::uint32_t sequence = 0xFFFFFFFF - static_cast<std::uint32_t>(count / 2);  // wraps
+  std::uint32_t sequence = 0xFFFFFFFF - static_cast<std::uint32_t>(count / 2);  // wraps around
   for (Record& record : records) {
     record.allocates = below(2) == 0;
     record.type = static_cast<Type>(below(2));

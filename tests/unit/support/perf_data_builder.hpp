@@ -39,7 +39,7 @@ struct PerfSample {
   Octets raw;
   std::uint64_t id = 1;
   std::vector<std::uint64_t> chain = {};
-  std::vector<std::uint64_t> values = {};     // of PERF_SAMPLE_READ
+  std::vector<std::uint64_t> values = {};     // read with PERF_SAMPLE_READ
   std::vector<std::uint64_t> after_raw = {};  // branches, registers
 };
 
@@ -54,7 +54,7 @@ class PerfData {
 
   // These functions add records, in the order in which they are called.
   PerfData& record(std::uint32_t type, std::uint16_t misc, const Octets& payload);
-  PerfData& append(const Octets& bytes);  // unchanged bytes
+  PerfData& append(const Octets& bytes);  // adds the bytes unchanged
   PerfData& sample(const PerfSample& sample, const PerfAttribute& attribute);
   PerfData& sample(const PerfSample& sample_of_first) { return sample(sample_of_first, attributes.front()); }
   PerfData& round() { return record(68, 0, {}); }
@@ -70,7 +70,7 @@ class PerfData {
 
   Octets file() const;
   Octets pipe() const;
-  std::size_t data_offset() const;  // in file()
+  std::size_t data_offset() const;  // offset of the data section in file()
   std::size_t size() const { return records_.size(); }
   ByteBuilder bytes() const { return ByteBuilder(machine_); }
   Octets text(const std::string& value) const;  // a string in the format that features use

@@ -359,7 +359,7 @@ TEST(Investigation, UnevenTimesOfStatesDoNotHideSteadyGrowth) {
   EXPECT_TRUE(found->sure);
 }
 
-// Messages have kmalloc caches of their own (slab buckets), which the kmalloc event does not show.
+// Messages of System V queues have separate kmalloc caches (slab buckets), which the kmalloc event does not show.
 TEST(Investigation, SlabBucketsCountAsKmallocCaches) {
   InvestigationEvidence evidence = evidence_with_noise(9);
   evidence.states.push_back(cache_series("msg_msg-1k", steady));

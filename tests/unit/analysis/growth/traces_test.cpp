@@ -113,8 +113,8 @@ TEST_F(TraceGrowth, ObjectsFreedDuringALossStayUncertain) {
   EXPECT_TRUE(group_of(growth, "holder")->excluded);
 }
 
-// If memory is charged to version 1 cgroups, every process may be in the root cgroup of version 2, so the version 1
-// cgroup replaces it. In a container, "/" may stand for a cgroup below the root, which the samples name.
+// If memory is charged to version 1 cgroups, a process may be in the root cgroup of version 2. Its version 1 cgroup is
+// then shown. Cgroups known from samples replace those of the recording.
 TEST_F(TraceGrowth, ProcessesHaveTheirCgroups) {
   hold();
   visit();

@@ -719,7 +719,7 @@ TEST(UntracedPaths, CacheOrCallSiteAndVersionDecide) {
   EXPECT_EQ(untraced_free_of("io_kiocb", "f", std::nullopt), nullptr);
 }
 
-// Rows for pages must not explain missing events of slab objects, whose rows without a cache match any cache.
+// Rows about pages name no cache. They must not be about frees, because a row without a cache matches any slab object.
 TEST(UntracedPaths, RowsOfPagesNameAllocations) {
   std::size_t rows = 0;
   for (const UntracedPath& path : untraced_paths()) {

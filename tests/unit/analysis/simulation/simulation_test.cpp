@@ -382,7 +382,7 @@ SlabInfo slabs_of(const std::string& name, std::uint64_t bytes, std::uint64_t ob
   return slab;
 }
 
-// If events do not name caches, an object of 192 bytes may be in either cache.
+// If events do not name caches, an object of 192 bytes may be in any cache of this size.
 TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   const SlabMachine machine = machine_of(2);
   const std::vector<SlabInfo> slabinfo = {slabs_of("one", 192, 21, 1, 3),        slabs_of("other", 192, 42, 2, 4),

@@ -82,7 +82,7 @@ TEST(PageCounter, GivesEachFrameOneKind) {
 TEST(PageCounter, CountsTailsAsTheirHead) {
   Words words = joined({compound(0, 4), compound(kSlab, 8)});
   words[0] |= kLru | kSwapBacked | kThp;
-  words[5] = kTail;  // a tail of a slab without the flag
+  words[5] = kTail;  // the tail of a slab, without the slab flag
   const PageCensus census = census_of(words);
   EXPECT_EQ(pages(census, PageKind::shmem), 4u);
   EXPECT_EQ(pages(census, PageKind::slab), 8u);

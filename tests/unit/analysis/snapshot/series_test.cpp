@@ -86,7 +86,7 @@ TEST_F(SnapshotSeriesFile, DamageOfACompleteSnapshotLosesOnlyItsPatches) {
     if (chunk->type == kmt_format::kState) first = chunk;
     offset = chunk->end();
   }
-  bytes[first->offset + kmt_format::kChunkHeaderBytes + 5] ^= 1;  // its payload
+  bytes[first->offset + kmt_format::kChunkHeaderBytes + 5] ^= 1;  // damages the chunk's payload
   SnapshotReader damaged(file());
   ASSERT_EQ(damaged.size(), kSamples);
   EXPECT_THROW(damaged.at(0), Error);
