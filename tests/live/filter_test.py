@@ -62,7 +62,7 @@ class Filter(LiveTest):
         return perf
 
     def test_several_of_one_event(self):
-        """The ring of a new pipe has 640 bytes; other objects of a pipe are smaller."""
+        """Two filters must select only the rings of pipes, which have 640 bytes. Other objects of pipes are smaller."""
         self.record('--filter', 'kmem:kmalloc:bytes_req > 500', '-e', 'kmem:kmalloc', '--filter',
                     'kmem:kmalloc:bytes_req < 700 || bytes_req == 1', '--', PIPE_LOOP, '100')
         sizes = [e.fields['bytes_req'] for e in events_of(self.trace)]

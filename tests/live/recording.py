@@ -189,7 +189,7 @@ class LiveTest(unittest.TestCase):
         return self.finish_all([process], exit_code)[0]
 
     def finish_all(self, processes, exit_code=0):
-        """Waits for recorders that share the folder. Only the last to end leaves no unfinished file."""
+        """Waits for recorders that share the folder. Checks for unfinished files after all recorders have ended."""
         ended = [(process, process.communicate(timeout=60)[1]) for process in processes]
         for process, messages in ended:
             self.assertEqual(process.returncode, exit_code, messages)

@@ -153,7 +153,7 @@ class Stat(LiveTest):
         check_held_files(self, total['caches'])
         seen = {cache['name']: cache['slabinfo_objects'] for cache in total['caches']}
         self.assertNotIn('slabinfo', total['memory'])
-        # stat has measured for a longer time than this test.
+        # stat counted for a longer time than this test, so the counts may differ slightly.
         for name in ('filp', 'kmalloc-4k', 'task_struct'):
             if name in seen:
                 self.assertLess(abs(seen[name] - (after[name] - before[name])), 500, name)

@@ -172,7 +172,7 @@ class RealTrace:
         self.assertNotIn('return_to_handler', run('report', self.path, '--by', 'call-site', '--limit', '0').stdout)
 
     def test_call_paths_are_stacks(self):
-        """The bytes of each stack must equal the bytes that tasks allocated in these calls."""
+        """The bytes of each stack must equal the bytes that tasks allocated in the calls of this stack."""
         paths = collections.Counter()
         for event, calls in with_open_calls(stored(self.trace, 'R')):
             size = event.allocated()
@@ -420,7 +420,7 @@ class MadeTraces(unittest.TestCase):
         self.assertEqual(40, result['outside']['slab']['bytes'])
         self.assertEqual({'a': (100, 50), 'b': (50, 30), 'c': (20, 20)},
                          {row['function']: (row['total_ns'], row['self_ns']) for row in result['functions']})
-        # a selected task includes the interrupts on top of its calls, and no others
+        # selecting a task also selects the interrupts on top of its calls, but no other interrupts
         self.assertEqual(3, len(made.graph('-p', '11')['calls']))
         self.assertEqual(['b', 'c'], [call['function'] for call in made.graph('-F', 'b')['calls']])
         self.assertEqual([], made.graph('-F', 'b', '-p', '11')['calls'])
@@ -594,7 +594,7 @@ class MadeTraces(unittest.TestCase):
         result = made.graph()
         self.assertEqual([1, 1, 101], [slab(call)[2] for call in result['calls']])
         rows = {row['function']: row for row in result['functions']}
-        # a recursive call of a is counted once
+        # a recursive call of `a` is counted once
         self.assertEqual([(70, 40, (2, 101, 0))], [(rows['a']['total_ns'], rows['a']['self_ns'], slab(rows['a']))])
         self.assertEqual((2, 101, 0), slab(rows['b']))
         self.assertEqual({}, rows['b']['inside_self'])

@@ -201,7 +201,7 @@ class Modules(Case):
 
 
 class Freers(Case):
-    """Tests groups by who frees, and the matrix of allocators and freers."""
+    """Tests groups by the task or function that frees, and the matrix of allocators and freers."""
 
     KEYS = 'free-site', 'free-task', 'free-comm', 'call-site,free-site', 'task,free-task', 'free-process,order,process'
 

@@ -103,7 +103,7 @@ class Replay:
                       for (name, size), sums in self.sums.items() if sums['allocations'])
 
 
-    def unseen_frees(self):
+    def untraced_frees(self):
         """Returns {cache name: (untraced frees, objects)} of caches with untraced frees. The name of an unknown cache
         is None."""
         caches = collections.defaultdict(collections.Counter)
@@ -148,7 +148,7 @@ class Replays(Case):
                 self.assert_rows(got['heaps'][0], replay)
                 self.assertEqual(len(got['heaps']), 1)
                 unseen = {row['cache']: (row['objects'], row['allocations']) for row in got['unseen_frees']}
-                self.assertEqual(unseen, replay.unseen_frees())
+                self.assertEqual(unseen, replay.untraced_frees())
                 self.assertEqual(sum(objects for objects, _ in unseen.values()), got['given_again'])
 
     def test_other_classes(self):

@@ -74,7 +74,7 @@ def with_text(compression='none', **texts):
 
 
 def compressed_pages(megabytes, page):
-    """Chunks of equal pages, which compress to almost nothing."""
+    """Returns a trace with chunks of equal pages, which compress to almost nothing."""
     trace = bare()
     trace.buffers = [tracedat.Buffer('', 'local', 4096, {0: page * (megabytes * MIB // len(page))})]
     return tracedat.to_v7(trace, 'zstd', chunk_pages=256)[0]
@@ -128,7 +128,7 @@ def series(count, bytes_of_each):
 
 
 def compressed_blocks(count):
-    """Blocks of equal records, which compress very well."""
+    """Returns a .kmt with blocks of equal records, which compress very well."""
     trace = donor()
     whole = kmt_writer.file(trace, kmt_writer.block(trace, 1))
     noise = random.Random(1)  # the noise keeps the compression within the ratio that the format allows

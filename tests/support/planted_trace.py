@@ -66,7 +66,7 @@ class _Planter:
         self.allocators = {}
 
     def _functions(self):
-        """Addresses of functions large enough for a call site, in random order."""
+        """Returns addresses of functions large enough for a call site, in random order."""
         found = []
         for line in self.recorder.trace.kallsyms.splitlines():
             address, kind, name = line.split(None, 2)

@@ -20,7 +20,7 @@ SAMPLES = {
      kworker/1:2-77      [001] d.h2.   123.456005: kmem_cache_alloc: call_site=ext4_alloc+0x1c/0x80 [ext4] ptr=0000000011223344 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC node=0 accounted=true
           <idle>-0       [001] ..s1.   123.456009: kfree: call_site=rcu_core+0x1f/0x900 ptr=00000000a1b2c3d4
 ''',
-    # trace_pipe with the option record-tgid, events lost
+    # trace_pipe with the option record-tgid and with lost events
     'trace_pipe': '''            bash-812     (    812) [000] .....   123.456001: kmalloc: call_site=load_elf_phdrs+0x49/0xa0 ptr=ffff888001234500 bytes_req=100 bytes_alloc=128 gfp_flags=GFP_KERNEL node=-1
 CPU:1 [LOST 12 EVENTS]
      kworker/1:2-77      (-------) [001] d.h2.   123.456005: kmem_cache_alloc: call_site=ext4_alloc+0x1c/0x80 [ext4] ptr=ffff888001234600 bytes_req=8 bytes_alloc=8 gfp_flags=GFP_ATOMIC node=0

@@ -117,7 +117,7 @@ if [ "$backend" = kprobe ]; then
   cp $tracing/kprobe_events probes.left
 fi
 
-# The top-level tracing must be unchanged.
+# The settings of the top-level trace buffer must be unchanged.
 cat $tracing/current_tracer >left
 for leftover in "$tracing"/instances/kmemtrace-* /tmp/kmemtrace-*; do
   [ ! -e "$leftover" ] || echo "$leftover" >>left

@@ -25,7 +25,7 @@ record() {
   leftovers | sed "s/^/$name: /" >>left
 }
 
-# Paths make the shell execute programs instead of its own commands.
+# Paths such as /bin/ls make the shell execute programs instead of its built-in commands.
 cat >/tmp/forks <<'END'
 for _ in $(seq "$1"); do /bin/true; /bin/ls / | /bin/sort >/tmp/list; done
 # Large programs map memory often, and Linux 6.12 then allocates maple nodes in bulk.

@@ -3,7 +3,7 @@
 //   node check_reports.mjs --modules FOLDER [--chromium PROGRAM] [--shots FOLDER] [--open-ms N] [--large REPORT.html]
 //                          [--none REPORT.html] [--found REPORT.html]… [--brief REPORT.html]… REPORT.html…
 // --shots: the folder for screenshots of all pages.
-// --large: this report must stay fluid.
+// --large: this report must stay responsive.
 // --none: this report is of a trace without memory events, and must only state that.
 // --found: this report is of an investigation; its claims must link to numbers.
 // --brief: only the numbers of this report are compared, and each page is opened once, because only the data differ.

@@ -289,7 +289,7 @@ TEST_F(BpfCallPrograms, DropCallsWhoseExitWasMissed) {
   enter(1, kStack);
   enter(2, kStack - 64);
   enter(2, kStack - 32);  // its frame is above that of the open call, so the open call has ended
-  enter(2, kStack - 32);  // with the stack pointer of an open call, this is a new call
+  enter(2, kStack - 32);  // the same stack pointer as that of the open call, which has ended too
   std::vector<unsigned> depths;
   for (const Seen& seen : take()) depths.push_back(seen.depth);
   EXPECT_EQ(depths, (std::vector<unsigned>{0, 1, 0, 0, 1, 1, 1}));

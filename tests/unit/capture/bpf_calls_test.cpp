@@ -28,7 +28,7 @@ kmt_entry entry_of(unsigned event, std::size_t words, std::uint64_t time = 5000)
   return {time, 812, static_cast<unsigned char>(event), static_cast<unsigned char>(words), 0x10, 0};
 }
 
-// Returns one record in the form in which a reader of the trace decodes it.
+// Builds one record, and decodes it like a reader of the trace.
 Event decode(const CallLayout& layout, const kmt_entry& entry, const std::vector<std::uint64_t>& words,
              TraceInfo& info) {
   std::vector<std::uint8_t> record(kMostRecordBytes);

@@ -482,7 +482,7 @@ class Frames : public ::testing::Test {
 
   std::uint64_t now_ = 0;
   TraceInfo info_;
-  std::vector<std::uint32_t> unseen_;  // number of calls without an end event
+  std::vector<std::uint32_t> unseen_;  // function of each call without an end event
   CallStacks stacks_{info_, [this](TaskCalls&, const OpenCall& call, const CallEvent* end) {
                        if (end == nullptr) unseen_.push_back(call.function);
                      }};

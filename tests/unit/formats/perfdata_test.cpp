@@ -254,7 +254,7 @@ TEST(PerfData, DeferredUserStacksAreJoinedByTheirCookie) {
     data.kernel_record(22, record.get(), 10, 0, 1, 2);
   };
   sample(1, {kInKernel, 5, kDeferred, 0xabc});
-  sample(2, {kInKernel, 6, kDeferred, 0xabc});  // the same stay in the kernel
+  sample(2, {kInKernel, 6, kDeferred, 0xabc});  // the task has not returned since sample 1
   sample(3, {kInKernel, 5, kDeferred, 0xdef});
   sample(4, {kInKernel, 5, kDeferred, 0x999});  // the recording ended before the task returned
   data.round();

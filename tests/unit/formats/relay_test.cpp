@@ -181,7 +181,7 @@ TEST_P(EveryAbi, ContinuesAfterDamage) {
     file.insert(file.end(), rest.begin(), rest.end());
     const ReadTrace trace = read_bytes(file, GetParam());
     EXPECT_GE(trace.info.findings.count_of(Imperfection::torn_record), 1u);
-    // Only the cut records and the record in their place may be lost. All records from number 52 on must be read.
+    // Only records next to the damage may be lost. All records from number 52 on must be read.
     ASSERT_GE(trace.events.size(), removes ? 97u : 100u);
     ASSERT_LE(trace.events.size(), 101u);
     for (std::size_t i = 0; i < 48; ++i)

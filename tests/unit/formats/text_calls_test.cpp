@@ -64,7 +64,7 @@ ReadCalls read(const std::string& text) {
   return read;
 }
 
-// Returns "f{0 g{1 g}1 f}0": functions and depths.
+// Returns the functions and depths as text, such as "f{0 g{1 g}1 f}0".
 std::string shape_of(const ReadCalls& read) {
   std::string text;
   for (const Call& call : read.calls)

@@ -85,7 +85,7 @@ TEST(TextForms, TheProcessMayFollowTheCpu) {
         process);
 }
 
-// trace-cmd report of a host and its guest.
+// trace-cmd report can print the events of a host and its guest together.
 TEST(TextForms, EventsOfSeveralFilesAreRefused) {
   const std::string text = "      trace.dat: " + kHead + kEvent + "\ntrace-guest.dat: " + kHead + kEvent + "\n";
   EXPECT_THROW(read(text), Error);
@@ -97,7 +97,7 @@ TEST(TextForms, OtherStartsOfLinesStay) {
     EXPECT_EQ(text::without_log_prefix(line), line);
 }
 
-// The kernel prints this if ftrace_dump_on_oops is set.
+// If ftrace_dump_on_oops is set, the kernel prints the ring buffer into its log.
 TEST(TextForms, DumpInAKernelLog) {
   std::string log;
   while (log.size() < 100'000) log += "[    0.100000] pci 0000:00:1f.0: [8086:2918] type 00 class 0x060100\n";
@@ -205,7 +205,7 @@ TEST(TextForms, FieldsOf0OfPerfTrace) {
   EXPECT_EQ(found.events[2].address, 0u);
 }
 
-// A name of the kernel has at most 15 characters, so the rest is the prefix of a log.
+// A task name has at most 15 characters, so any text before these is the prefix of a log.
 TEST(TextForms, PrefixesAreNoPartOfATasksName) {
   const std::string line = "            bash-812     [001] .....   100.000001: " + kEvent + "\n";
   for (const char* const prefix : {"Nov 28 12:34:56 ", "JD> ", "2026-11-28T12:34:56Z stdout F ", "(1)[812:bash] "}) {
@@ -215,7 +215,7 @@ TEST(TextForms, PrefixesAreNoPartOfATasksName) {
   }
 }
 
-// kmemtrace's tracer with the option kmem_minimalistic prints two blanks at the start of a line.
+// The kernel's old kmemtrace tracer, with the option kmem_minimalistic, prints two blanks at the start of a line.
 TEST(TextForms, TheMinimalFormOfTheOldTracer) {
   const std::string text =
       "# tracer: kmemtrace\n#\n  +      K   4000   4096   000000d0   0xffff88003c8b4000     -1   copy_process\n"

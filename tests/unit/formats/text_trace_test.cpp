@@ -169,7 +169,7 @@ TEST(TextTrace, TheFunctionTracerHasEvents) {
   }
 }
 
-// With the options noprint-parent, sym-offset and sym-addr.
+// Output of the function tracer with the options noprint-parent, sym-offset and sym-addr.
 TEST(TextTrace, FunctionsWithoutCallers) {
   const std::string header = "# tracer: function\n#\n";
   for (const char* const form :

@@ -443,7 +443,7 @@ TEST(PartialCopies, TheVmallocAreaShowsThePageSize) {
       4096u);
 }
 
-// A file that only one of two states has would be compared with numbers of another time.
+// If only one of two states has a file, the file is not used, because its numbers may be from the other state.
 TEST(PastedCopies, EachStateMustHaveEachFile) {
   const auto read = [](const std::string& text) {
     const Copies copies = copies_in_file("log", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});

@@ -29,7 +29,7 @@ struct TraceDat {
   Machine machine;
   std::uint32_t page_size = 4096;
   std::vector<std::pair<std::string, std::string>> formats;  // system, text
-  // Only in version 7: a text preceded by its size; empty: none.
+  // BTF of the section that only version 7 has. If empty, the file has no such section.
   std::vector<std::uint8_t> btf;
   std::string kallsyms = "ffffffff81000000 T first_function\n";
   std::vector<std::pair<std::uint16_t, std::string>> options;                     // pairs of an ID and a raw value

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests parts of finding symbols, with hand-made data; tests/oracle/symbols_test.py tests whole files.
+// Tests parts of the search for symbols, with hand-made data. tests/oracle/symbols_test.py tests whole files.
 #include "symbols/symbols.hpp"
 
 #include <gtest/gtest.h>

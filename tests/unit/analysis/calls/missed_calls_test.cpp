@@ -16,7 +16,7 @@ class OneName : public SymbolNames {
   std::string name(std::uint64_t) const override { return "vfs_read"; }
 };
 
-// Returns calls of one function that start at these times and last for this duration.
+// Returns calls of one function that start at `begins` and last for `duration_ns`. `missed` is the recorder's note.
 CallGraphResult calls_at(const char* missed, const std::vector<std::uint64_t>& begins, std::uint64_t duration_ns) {
   TraceInfo info;
   info.recording.notes["missed"] = missed;

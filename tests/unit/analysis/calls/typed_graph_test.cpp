@@ -163,7 +163,7 @@ GraphOptions view() {
   return options;
 }
 
-// Returns the lines of the graph without the text before the bar.
+// Returns the lines of the graph without the columns before the bar ("|").
 std::vector<std::string> lines_of(const CallGraphResult& result) {
   const std::string text = text_graph(result, view(), {});
   std::vector<std::string> lines;
@@ -403,7 +403,7 @@ CallGraphResult calls_of_interrupts(const std::vector<std::uint8_t>& levels) {
   return result;
 }
 
-// Returns the lines that show calls, without the text before the bar.
+// Returns the lines that show calls, without the columns before the bar ("|").
 std::string drawn(const CallGraphResult& result) {
   std::string lines;
   const std::string text = text_graph(result, view(), {});

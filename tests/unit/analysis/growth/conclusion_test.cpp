@@ -479,8 +479,8 @@ TEST(Conclusion, SuggestsOnlyPermittedCommands) {
   EXPECT_EQ(next_of(true, false, true, false), (Commands{"kmemtrace list", "kmemtrace investigate --for 10m"}));
 }
 
-// The folder given with --from contains none of the kernel's files. The processes and functions in it are those of
-// another machine.
+// The copies given with --from may be from another machine. So the suggested commands must read the copies, and not
+// observe this machine.
 TEST(Conclusion, SuggestsCommandsForTheGivenCopies) {
   InvestigationResult result;
   result.judgement.findings.push_back(planted::sure_finding("do_pipe2", 7, "/"));

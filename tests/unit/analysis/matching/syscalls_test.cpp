@@ -185,7 +185,7 @@ TEST_F(SyscallsOf, AllocationsDuringEntryBelongToAnUnknownCall) {
   EXPECT_EQ(name_of({"__do_syscall", "system_call"}), "openat");
 }
 
-// Compilers turn a call at the end of a function into a jump, so the function has no frame.
+// Compilers may turn a call at the end of a function into a jump. The function then has no frame.
 TEST_F(SyscallsOf, FunctionsOfSystemCallsMayHaveNoFrame) {
   EXPECT_EQ(name_of({"vm_area_alloc", "do_mmap", "ksys_mmap_pgoff", "do_syscall_64"}), "mmap");
   EXPECT_EQ(name_of({"alloc_pages", "do_anonymous_page", "exc_page_fault", "vfs_read", "ksys_read", "do_syscall_64",

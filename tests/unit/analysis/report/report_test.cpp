@@ -523,7 +523,7 @@ TEST_F(Report, PercpuCallSitesAddUpToTheTotals) {
   EXPECT_EQ(sum.matched_frees, result.percpu.matched_frees);
 }
 
-// Before Linux 5.19 the event has neither a call site nor bytes_alloc.
+// Before Linux 5.19, the event of a percpu allocation has neither a call site nor bytes_alloc.
 TEST_F(Report, FieldsMissingInOldKernelsAreUnknown) {
   Event& event = add(EventKind::percpu_alloc, 0x10000);
   event.call_site = {0};

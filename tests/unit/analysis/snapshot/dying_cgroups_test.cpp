@@ -39,7 +39,7 @@ TEST(DyingCgroups, CountForTheDeepestExistingCgroup) {
   EXPECT_FALSE(rows[2].slab_bytes) << "memory of the root belongs to no cgroup";
 }
 
-// Cgroups of version 1 and before Linux 4.14 have no counts of removed cgroups.
+// Version 1 cgroups, and all cgroups before Linux 4.14, have no counts of removed cgroups.
 TEST(DyingCgroups, UnknownWithoutCounts) {
   EXPECT_TRUE(dying_in("/a/memory.stat:slab 4096\n/a/memory.kmem.usage_in_bytes:8192\n").empty());
   EXPECT_TRUE(dying_in("/cgroup.stat:nr_descendants 3\n/cgroup.stat:nr_dying_descendants 0\n").empty());

@@ -324,7 +324,7 @@ TEST(SnapshotsDiff, CountsRemovedCgroups) {
   EXPECT_EQ(changed.dying_cgroups[0].name, "/jobs");
   EXPECT_EQ(changed.dying_cgroups[0].b - changed.dying_cgroups[0].a, 10000);
   EXPECT_NE(text_snapshot_diff(changed, {}, {}).find("+10,000"), std::string::npos);
-  // Linux before 4.14 and version 1 of cgroups have no such counts.
+  // Version 1 cgroups, and all cgroups before Linux 4.14, have no counts of removed cgroups.
   const SnapshotDiff unknown =
       diff(of("/jobs/memory.stat:slab 4096\n"), of("/jobs/cgroup.stat:nr_dying_descendants 3\n"));
   EXPECT_TRUE(unknown.dying_cgroups.empty());

@@ -155,7 +155,7 @@ TEST(JsonExplore, LifetimesAreBounded) {
   }
   const auto json = nlohmann::json::parse(json_explore(result, false));
   const auto& lifetimes = json["lifetimes"];
-  // All call sites beyond the limit are merged into one. It has four octaves in each of four buckets.
+  // All call sites beyond the limit are merged into one, which has lifetimes in four octaves in each of four buckets.
   EXPECT_EQ(lifetimes["site"].size(), 100'000u + 4 * 4);
   EXPECT_EQ(sum_of(lifetimes["frees"]), std::uint64_t{4} * kSites * (kSites + 1) / 2);
   EXPECT_EQ(sum_of(lifetimes["bytes"]), std::uint64_t{4} * kSites * 64);
