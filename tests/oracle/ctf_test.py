@@ -571,7 +571,7 @@ class Lttng(Case):
         self.assertNotIn('helper', processes)
 
     def test_impossible_length(self):
-        """libbabeltrace2 2.0 crashes on such a length of a sequence."""
+        """libbabeltrace2 2.0 crashes on a sequence of this length."""
         context = [(f'{integer(32)} __callstack_kernel_length; '
                     f'{integer(64, base=16)} _callstack_kernel[__callstack_kernel_length]', None)]
         writer = self.writer(self.path('session/kernel'), kernel_events(ALLOCATION), context=context)

@@ -324,7 +324,7 @@ TEST_F(BpfCallPrograms, RecordExitsOfInterruptFunctionsDuringPrograms) {
 
 TEST_F(BpfCallPrograms, IgnoreFunctionsCalledByPrograms) {
   (*object_)->bss->made_up_flags = 0x10;
-  // Level 2 or 3 is that of a program at the exit of a function that counts interrupts.
+  // A program at the exit of a function that counts interrupts has level 2 or 3.
   for (const std::uint32_t level : {1u, 2u, 3u}) {
     (*object_)->bss->level_below = level;
     enter(1, kStack);

@@ -205,7 +205,7 @@ TEST(TextForms, FieldsOf0OfPerfTrace) {
   EXPECT_EQ(found.events[2].address, 0u);
 }
 
-// A task name has at most 15 characters, so any text before these is the prefix of a log.
+// A task name has at most 15 characters, so any text before them is the prefix of a log.
 TEST(TextForms, PrefixesAreNoPartOfATasksName) {
   const std::string line = "            bash-812     [001] .....   100.000001: " + kEvent + "\n";
   for (const char* const prefix : {"Nov 28 12:34:56 ", "JD> ", "2026-11-28T12:34:56Z stdout F ", "(1)[812:bash] "}) {
