@@ -23,7 +23,7 @@ struct CpuPart {
 };
 
 // Merges the streams by time and reports progress. Events with equal times are ordered by CPU, then by the order of the
-// parts.
+// parts that open() received.
 class CpuStreams {
  public:
   void open(std::vector<CpuPart> parts);

@@ -91,7 +91,7 @@ std::size_t append_dynamic(std::uint8_t* to, std::size_t size, std::uint16_t fie
 
 std::uint16_t id_of_format(const std::string& format) {
   const auto id = number_after(format, "ID: ");
-  if (!id) throw Error("A description of an event has no number", ExitCode::unsupported);
+  if (!id) throw Error("An event description has no ID", ExitCode::unsupported);
   return *id;
 }
 

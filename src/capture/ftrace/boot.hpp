@@ -28,9 +28,9 @@ struct BootParameters {
 // Parses /proc/cmdline.
 BootParameters parse_boot_parameters(std::string_view cmdline);
 
-// True if a pattern matches the event according to the kernel's rules at boot. A pattern is "system:name", where * can
-// only replace a whole part, or the name of a system or an event (ftrace_set_clr_event in kernel/trace/trace_events.c,
-// Linux 6.12).
+// True if a pattern matches the event according to the kernel's rules at boot. A pattern is "system:name", or only the
+// name of a system or an event. A * can only replace a whole part of "system:name" (ftrace_set_clr_event in
+// kernel/trace/trace_events.c, Linux 6.12).
 bool names_event(const std::vector<std::string>& patterns, const EventName& event);
 
 struct BootBuffer {

@@ -25,7 +25,7 @@ class CallProbes {
 
   // Starts recording calls of all threads except those in `omitted`. Throws Error.
   void enable(const std::vector<pid_t>& omitted) const;
-  std::string name() const;  // name for users, such as "kprobe events, but not of …, where the kernel allows no probe"
+  std::string name() const;  // for users: "kprobe events, but not for …, because the kernel allows no probe there"
   // Returns how many entries and exits were missed since the probes were created. Includes tasks that are not recorded,
   // because the kernel counts for all tasks together. Linux 5.10 does not count all of them (see call_probes.cpp).
   // Empty if the kernel's files contradict each other.

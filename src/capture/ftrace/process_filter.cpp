@@ -110,7 +110,7 @@ void ProcessFilter::update() {
   in_cgroup_ = std::move(now);
 }
 
-// Adds those of `threads` to the kernel's filters that are not in `known`.
+// Adds to the kernel's filters the threads of `threads` that are not in `known`.
 void ProcessFilter::follow(const std::set<pid_t>& threads, const std::set<pid_t>& known) const {
   std::string fresh;
   for (const pid_t thread : threads)

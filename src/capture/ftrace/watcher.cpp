@@ -32,7 +32,7 @@ namespace {
   char byte = 0;
   while (::read(0, &byte, 1) < 0 && errno == EINTR) {
   }
-  // time to try removing the instance, because another process may have it open
+  // time during which removing the instance is retried, because another process may have it open
   constexpr unsigned kPatienceSeconds = 60;
   ::_exit(remove_own_instance(instance, kPatienceSeconds) ? 0 : 1);
 }

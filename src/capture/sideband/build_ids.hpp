@@ -12,8 +12,8 @@ namespace kmt {
 std::string kernel_build_id(const std::string& notes = "/sys/kernel/notes");
 // Returns lines "MODULE BUILD-ID" for the loaded modules that have a build ID (MODULE/notes/.note.gnu.build-id).
 std::string module_build_ids(const std::string& modules = "/sys/module");
-// Returns lines "MODULE SECTION ADDRESS" for code sections, whose names include `text`. This requires root, and
-// kernel.kptr_restrict below 2; otherwise returns an empty text.
+// Returns lines "MODULE SECTION ADDRESS" for sections with "text" in their names, which have code. This requires root,
+// and kernel.kptr_restrict below 2; otherwise returns an empty text.
 std::string module_sections(const std::string& modules = "/sys/module");
 
 }  // namespace kmt

@@ -42,8 +42,8 @@ class PerfRings {
       });
   }
 
-  // Returns texts about lost records. One is such as "7 records", including `omitted`, the records that the caller
-  // dropped. For each CPU that had no ring for some time, there is a text such as "all of CPU 3: Operation not
+  // Returns texts about lost records. A text such as "7 records" includes `omitted`, the number of records that the
+  // caller dropped. For each CPU that had no ring for some time, there is a text such as "all of CPU 3: Operation not
   // permitted". If there are no rings at all, why_none() has the reason.
   std::vector<std::string> losses(std::string_view records, std::uint64_t omitted = 0) const;
   std::uint64_t bytes() const;  // bytes of kernel memory

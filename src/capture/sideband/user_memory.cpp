@@ -106,8 +106,8 @@ std::optional<uid_t> UserMemoryWatch::user_of(std::int32_t process) {
   return known == users_.end() ? std::nullopt : std::optional(known->second);
 }
 
-// Stores the user of a process when the process changes. If the process has ended, it has the user of its parent, if
-// that user is known.
+// Stores the user of a process after a fork or an exec, and the user who generated mapped code. If a new process has
+// already ended, the user of its parent is stored if it is known.
 void UserMemoryWatch::note_user(const SpaceChange& change) {
   if (change.kind == SpaceChange::Kind::forked) {
     if (user_of(change.process)) return;
@@ -253,7 +253,7 @@ std::string UserMemoryWatch::lost_text() const { return fmt::format("{}", fmt::j
 std::string UserMemoryWatch::late_text() const {
   return gaps_ == 0 ? ""
                     : fmt::format(
-                          "a CPU came online, {} times: programs that ran there immediately and soon ended are unknown",
+                          "a CPU came online, {} times: programs that ended there before /proc was read remain unknown",
                           gaps_);
 }
 

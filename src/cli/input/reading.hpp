@@ -22,7 +22,7 @@ class ReadingProgress {
   ReadingProgress& operator=(const ReadingProgress&) = delete;
 
   void update(const std::string& path, double part, std::uint64_t events);
-  // Shows another text: WHAT: 42 %.
+  // Changes the line to "WHAT: 42 %".
   void update(std::string_view what, double part);
   void clear();
 

@@ -48,8 +48,8 @@ constexpr double kPartForSamples = 0.25;  // fraction of the CPU budget that sam
 
 struct WatchedStates {
   std::vector<StateSample> all;
-  std::vector<MemorySeriesPoint> unaccounted;  // in these
-  double next = 0;                             // seconds
+  std::vector<MemorySeriesPoint> unaccounted;  // of the states in `all`
+  double next = 0;                             // time of the next state, in seconds
 };
 
 struct NarrowedRecording {
@@ -368,7 +368,7 @@ void Watch::record_narrowed(const Narrowing& narrowing) {
     const RecordRequest request = request_of(options, tracefs);
     RecordOutput output(options, request);
     RecordSteps steps;
-    bool is_used_up = false;  // the budget
+    bool is_used_up = false;  // true: the CPU budget is used up
     steps.ended = [&] {
       turn();
       is_used_up = !is_over() && recording_is_over();

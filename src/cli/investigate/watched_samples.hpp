@@ -54,8 +54,8 @@ class WatchedSamples {
   std::uint64_t earlier_ = 0;  // number of samples taken before the last restart
   std::uint64_t mean_bytes_ = 0;
   bool have_pages_ = false;
-  int tuned_ = 0;               // times
-  double reading_seconds_ = 0;  // CPU time
+  int tuned_ = 0;               // number of rate measurements that tune() has used
+  double reading_seconds_ = 0;  // CPU time for reading samples
   std::optional<GrowthSeen> seen_;
   std::uint64_t begin_ns_ = 0;
   std::map<std::string, double> allocations_per_s_;

@@ -23,7 +23,7 @@ struct CallRecordOptions {
   std::string backend = "auto";
   std::vector<std::string> shown;         // values with the syntax of resolve_value()
   std::vector<CallCondition> conditions;  // conditions that a call must meet to be shown
-  bool needs_results = false;             // of filters
+  bool needs_results = false;             // true: filters use the results of calls
   bool shows_results = false;
   bool shows_arguments = false;
   bool allocations = true;

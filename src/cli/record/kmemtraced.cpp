@@ -81,7 +81,7 @@ void print_end(const RecordOutcome& outcome, const relay::LiveWriter& writer, st
         "of 0 bytes, and frees of NULL\n",
         humane_count(writer.omitted()));
   if (writer.repeated_frees() > 0)
-    say("note: {} frees are not in the files, because the files have the earlier calls of kfree_rcu() for these "
+    say("note: {} frees are not in the files, because the files already have calls of kfree_rcu() for these "
         "objects\n",
         humane_count(writer.repeated_frees()));
   if (writer.damaged_pages() > 0) say("warning: {} pages of the ring buffer were damaged\n", writer.damaged_pages());

@@ -96,7 +96,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
 
 void print_notes(const RecordOutcome& outcome) {
   if (outcome.filtered_by_pid_list)
-    say("note: interrupts during the recorder's threads are not recorded, because the recorder has many threads\n");
+    say("note: interrupts during the recorder's threads are not recorded: too many threads for an event filter\n");
   if (outcome.not_followed_processes > 0)
     say("warning: {} child processes could not be followed\n", outcome.not_followed_processes);
   if (outcome.own_events_recorded)

@@ -49,7 +49,7 @@ struct Answers {
 // A trace and the options for reading it.
 struct Reading {
   AnalyseOptions options;
-  CallGraphRequest calls;  // filters
+  CallGraphRequest calls;  // selects the calls to show
   bool with_calls = false;
 };
 

@@ -202,8 +202,8 @@ Command leaks_command() {
                  "allocator with live memory: slab objects, pages, percpu memory and vmalloc areas.");
   command.flag(
       "--reclaimable", &options->reclaimable,
-      "Judge reclaimable memory like other memory (default: its growth is explained)\nReclaimable memory is user "
-      "memory, page cache, inodes, dentries and similar objects.");
+      "Judge reclaimable memory like other memory (default: its growth counts as explained)\nReclaimable memory is "
+      "user memory, page cache, inodes, dentries and similar objects.");
   command.option(
       "--sort", &options->sort, "COLUMN",
       "Sort groups by COLUMN, largest first (default: verdict)\nColumns:" + list_of(pointers_to(leak_columns())));

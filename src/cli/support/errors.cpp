@@ -27,7 +27,7 @@ namespace {
 
 // Signals that end a library: BT_ASSERT of libbabeltrace2 aborts, GLib traps, and both may crash on damaged lengths.
 constexpr std::array kCaught = {SIGABRT, SIGTRAP, SIGSEGV};
-std::array<struct sigaction, kCaught.size()> former{};  // the actions of these signals before, such as a sanitizer's
+std::array<struct sigaction, kCaught.size()> former{};  // previous actions for these signals, such as a sanitizer's
 
 // This is a signal handler, so it may call only async-signal-safe functions.
 extern "C" void say_abort(int signal) {
@@ -35,7 +35,7 @@ extern "C" void say_abort(int signal) {
   if (!ctf::LibraryCall::runs()) {
     for (std::size_t i = 0; i < kCaught.size(); ++i)
       if (kCaught[i] == signal) ::sigaction(signal, &former[i], nullptr);
-    if (signal != SIGSEGV) std::raise(signal);  // the access that failed is repeated
+    if (signal != SIGSEGV) std::raise(signal);  // after SIGSEGV, the CPU repeats the access that failed
     return;
   }
   constexpr std::string_view kText =

@@ -60,7 +60,7 @@ bool is_kmt_profile(const Existing& file) { return kmt_format::content_of(file.w
 // True for a database that this program wrote. The schema is in the first pages of the file and has a column name that
 // only this program uses.
 bool is_sqlite(const Existing& file) { return file.head.starts_with("SQLite format 3") && has(file, "lost_events"); }
-// "[slab];kmalloc_trace;vfs_read 4096"
+// True for collapsed stacks, such as "[slab];kmalloc_trace;vfs_read 4096".
 bool is_collapsed(const Existing& file) {
   return file.head.starts_with('[') && has({{}, {}, file.head.substr(0, file.head.find('\n'))}, "];");
 }

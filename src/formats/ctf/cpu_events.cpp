@@ -29,7 +29,7 @@ std::string lost_packets_text(std::uint64_t count) {
   return fmt::format("{} packets with an unknown number of events", count);
 }
 
-// False if a counter of the tracer went down: libbabeltrace2 subtracts its values without a check.
+// False if the tracer's counter went down. libbabeltrace2 does not check this, and reports a huge difference.
 bool is_possible_difference(std::uint64_t count) { return count < std::uint64_t{1} << 31; }
 
 bool has_clock(const bt_stream* stream) {
@@ -104,8 +104,8 @@ void StreamCursor::hold_discarded(const bt_message* message) {
 }
 
 bool StreamCursor::begin_at(std::uint64_t first_ns) {
-  // Time in which the tracer switches to new packets on all CPUs, for example when it rotates a recording. Chosen: a
-  // switch takes some microseconds for each CPU.
+  // Time in which the tracer switches to new packets on all CPUs, for example when it rotates a recording. This is an
+  // estimate, because a switch takes some microseconds for each CPU.
   constexpr std::uint64_t kAtOnceNs = 10'000'000;
   if (!is_early_) return true;
   is_early_ = false;

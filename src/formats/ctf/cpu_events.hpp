@@ -40,9 +40,9 @@ class StreamCursor {
   unsigned cpu() const { return cpu_.value_or(0); }
   bool has_cpu() const { return cpu_.has_value(); }
 
-  // Call this at the first step, with the first time of all streams. If the tracer wrote packets before the first one,
-  // the first step is a loss. It begins at `first_ns`. Goes on to the next step if the stream begins with the others,
-  // because then nothing is missing between events of other CPUs. Returns false at the end.
+  // Call this at the first step. `first_ns` is the earliest time of all streams. If packets before the stream's first
+  // one are missing, the first step is a loss that begins at `first_ns`. The loss is skipped if the stream begins
+  // together with the others, because it then overlaps no events. Returns false at the end.
   bool begin_at(std::uint64_t first_ns);
 
  private:

@@ -45,7 +45,7 @@ std::string kernel_name(Scope scope, const std::string& system, std::string name
 struct Collector {
   std::string system;
   std::vector<Leaf> leaves;
-  std::set<std::string> names = {"common_type"};  // names that leaves already have; each name is used once
+  std::set<std::string> names = {"common_type"};  // names that leaves already have; names must be unique
 
   void members(Scope scope, const bt_field_class* type, const std::vector<std::uint64_t>& path,
                const std::string& prefix) {

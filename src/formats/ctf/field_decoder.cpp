@@ -69,8 +69,8 @@ std::string text_in(Bytes bytes, TextEncoding encoding) {
   return out;
 }
 
-// Returns the new value of the clock. `value` has its low bits. If they are lower than before, they have wrapped around
-// (CTF2-SPEC-2.0, 6.3).
+// Returns the new value of the clock, whose low `bits` bits are `value`. If `value` is less than the old value of these
+// bits, they have wrapped around (CTF2-SPEC-2.0, 6.3).
 std::uint64_t updated_clock(std::uint64_t clock, std::uint64_t value, unsigned bits) {
   if (bits >= 64) return value;
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;

@@ -29,7 +29,7 @@ bool is_wrapper(FieldKind kind) {
          kind == FieldKind::variant;
 }
 
-// Returns the fields after each array, optional and variant was replaced by the fields in it.
+// Returns the fields, with each array, optional and variant replaced by the fields in it.
 Nodes without_wrappers(const Nodes& nodes) {
   Nodes out;
   for (FieldNode* const node : nodes) {
@@ -91,8 +91,8 @@ class LocationResolver {
     return found;
   }
 
-  // Returns one slot in which all these fields store their values. They are several fields if they are options of a
-  // variant; then only the selected option writes to the slot.
+  // Returns the slot in which all these fields store their values. There are several fields only if they are options of
+  // a variant; then only the selected option writes to the slot.
   std::uint32_t slot_of(const Nodes& values) {
     for (const std::uint32_t slot : values.front()->slots) {
       const auto has_slot = [slot](const FieldNode* value) {

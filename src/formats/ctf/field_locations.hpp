@@ -14,7 +14,7 @@ namespace kmt::ctf {
 // have the structure.
 using FieldRoots = std::array<FieldNode*, kFieldScopes>;
 
-// Assigns slots to all fields in `roots[scope]` that need a length or selector, and to the fields that contain it.
+// Assigns slots to all fields in `roots[scope]` that need a length or selector, and to the fields with these values.
 // `slots` is the number of assigned slots. Throws Error if a location does not lead to an integer.
 void resolve_locations(const FieldRoots& roots, FieldScope scope, std::uint32_t& slots);
 

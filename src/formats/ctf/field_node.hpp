@@ -76,7 +76,7 @@ struct FieldNode {
   std::uint64_t length = 0;     // bits of a number, bytes of a text or BLOB, elements of an array
   std::uint64_t alignment = 1;  // in bits
   std::uint32_t roles = 0;
-  // Number of fields: this field and all fields inside it, with one element for each array.
+  // Number of fields: this field and all fields inside it. Only one element of each array counts.
   std::uint64_t weight = 1;
   std::uint64_t most_kept = 0;  // maximum number of an array's elements or a BLOB's bytes to store
 

@@ -51,7 +51,7 @@ bool declares_fields(std::string_view metadata) {
   });
 }
 
-// True if the numbers can be those of a packet. Otherwise, the sizes of the fields are not the usual ones.
+// True if the packet's numbers are plausible. If not, the fields do not have the usual sizes.
 bool is_plausible(Bytes packet, ByteOrder order) {
   const auto number = [&](std::size_t at) { return load<std::uint64_t>(packet.data() + at, order); };
   return load<std::uint32_t>(packet.data(), order) == kPacketMagic && number(kBeginTime) <= number(kEndTime) &&

@@ -168,7 +168,7 @@ void look_for_missing_streams(const fs::path& folder, Folders& folders) {
 // True for a folder of LTTng's user-space tracer, such as session/ust/uid/0/64-bit.
 bool is_of_programs(const fs::path& folder) { return std::ranges::find(folder, fs::path("ust")) != folder.end(); }
 
-// The streams of a channel have the numbers 0, 1, 2 and so on.
+// Finds missing streams. The streams of a channel are numbered 0, 1, 2 and so on, one for each CPU.
 void look_for_gaps(const fs::path& folder, Folders& folders) {
   std::map<std::string, std::set<unsigned>> channels;
   const auto add = [&channels](const std::string& stream) {

@@ -16,8 +16,8 @@ namespace kmt::ctf {
 // data that CTF cannot store.
 inline constexpr const char* kDescriptionName = "description.kmt";
 
-// Returns the path of a CPU's event file below the written folder. The note kStreamsNote in description.kmt has lines
-// "CPU BYTES".
+// Returns the path of a CPU's event file below the written folder. The note kStreamsNote in description.kmt has the
+// size of each file, in lines "CPU BYTES".
 std::string written_stream(unsigned cpu);
 inline constexpr const char* kStreamsNote = "ctf_streams";
 
@@ -29,7 +29,7 @@ struct DoubtedStream {
   bool is_cut_off = false;
 };
 
-// Streams that have neither an index nor a file, although other streams have their number or a higher one.
+// Streams without an index or a file. They must have existed, because a stream with the same or a higher number does.
 struct MissingStreams {
   std::string first;  // path
   unsigned count = 0;

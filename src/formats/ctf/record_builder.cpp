@@ -73,8 +73,8 @@ constexpr std::uint8_t interrupt_ended(std::string_view event) {
   return event == "irq_handler_exit" ? Context::kHardIrq : event == "irq_softirq_exit" ? Context::kSoftIrq : 0;
 }
 
-// Returns the name of a field without which the event has no meaning, or an empty name. Such an event would be read as
-// one with a value of 0.
+// Returns the name of a missing field without which the event has no meaning, or an empty name. Without this check,
+// readers would see a 0 in place of the missing value.
 std::string_view missing_field_of(const FormatText& text) {
   Findings ignored;  // finish() reports formats that cannot be parsed
   PageIdentity none{};
@@ -131,7 +131,7 @@ void RecordBuilder::add_class(const bt_event_class* event_class) {
     FormatText text = describe(*id, kernel.system, kernel.name, here.leaves);
     if (const std::string_view field = missing_field_of(text); !field.empty()) {
       unread_.push_back(fmt::format("{}:{} has no field {}", printable(kernel.system), printable(kernel.name), field));
-      text.system = "unread";  // these events count, but not as memory events
+      text.system = "unread";  // these events are counted, but not as memory events
     }
     texts_.push_back(std::move(text));
   } else {

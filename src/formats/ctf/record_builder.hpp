@@ -99,8 +99,8 @@ class RecordBuilder {
   std::string_view text_in(const FormatField& field) const;
 
   ByteOrder order_;
-  std::vector<FormatText> texts_;     // those that the trace contains come first
-  std::vector<std::string> unread_;   // events of memory that lack a field that they need
+  std::vector<FormatText> texts_;     // descriptions in the trace come first, then made-up ones
+  std::vector<std::string> unread_;   // memory events that lack a required field
   std::vector<EventFormat> formats_;  // formats of those texts_ that can be parsed
   std::size_t known_texts_ = 0;
   std::unordered_map<std::string, unsigned> known_ids_;  // event IDs by LTTng's name

@@ -60,7 +60,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   Trace trace(file.path, findings);
   if (!trace.is_described) {
     learn_tasks(file, trace.description.kernel, findings);
-    // The statistics report no further losses, because the packets have counted all losses.
+    // No further losses are counted here, because the trace's packets have already counted all losses.
     trace.description.cpu_stats.emplace_back("dropped events: 0\n");
   }
   sink.describe(trace.description);

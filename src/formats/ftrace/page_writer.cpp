@@ -20,8 +20,8 @@ bool PageWriter::record(std::uint64_t ticks, Bytes record) {
   const std::uint64_t bytes = (is_short ? 4 : 8) + length;
   const std::uint64_t with_page = layout_.data_offset() + bytes;
   if (with_page > layout_.page_size) return false;
-  // A page with lost events before it also stores their number. If the page has no room for the record and the number,
-  // the number is stored on a page without records.
+  // A page that follows lost events also stores their number. If the page has no room for both the record and the
+  // number, the number is stored on a page without records.
   if (lost_count_ && with_page + layout_.long_bytes > layout_.page_size) begin_page(ticks);
   std::uint64_t delta = ticks - time_;
   bool extend = delta > kDeltaMask;

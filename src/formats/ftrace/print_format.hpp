@@ -17,7 +17,7 @@ namespace kmt {
 std::optional<std::int64_t> constant_value(std::string_view expression);
 
 // Returns pageblock_order from the print format of mm_page_alloc_extfrag (include/trace/events/kmem.h, Linux 6.18). An
-// event with a smaller fallback_order means that memory fragments. Empty if the text does not contain this constant.
+// event with a smaller fallback_order fragments memory. Empty if the text does not contain this constant.
 std::optional<unsigned> pageblock_order_of(std::string_view print_format);
 
 // True if the kernel was built without memory control groups (CONFIG_MEMCG). `print_format` belongs to kmalloc, which

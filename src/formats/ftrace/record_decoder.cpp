@@ -121,7 +121,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   // Calls are decoded one by one, because each call may have different arguments.
   if (is_call(kind) && info_.calls.records) return false;
   if (plans_[id].old_free != OldPageFree::no) return false;  // decoding depends on the previous event
-  // The addresses of the objects are in other fields than the one address that a shape leaves blank.
+  // A shape leaves only one address blank, but these records have the objects' addresses in other fields.
   if (is_probed_free(kind) || plans_[id].most_objects != 0) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
@@ -251,7 +251,7 @@ void RecordDecoder::decode_listed_pages(const Plan& plan, Bytes record, EventBat
   if (batch[first].kind == EventKind::other) return;
   const std::uint64_t first_page = load_field(record, plan.first_page);
   const std::uint64_t page_bytes = load_field(record, plan.page_bytes);
-  // Keep only the events of pages whose frame is known. The first one takes the place of the record.
+  // Keep only the events of pages whose frame is known. The first of them replaces the event for the whole record.
   std::size_t kept = first;
   for (std::size_t i = first; i < batch.size(); ++i) {
     const std::uint64_t offset = batch[i].address - first_page;
@@ -366,7 +366,7 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
   const auto is_other = [&](const PendingValues& values) {
     return values.plan == &plan || !is_same_call(values, plan, record);
   };
-  // Limit for the records with values of one call. No call needs so many.
+  // Maximum number of value records that are kept for one call. No call needs so many.
   constexpr std::size_t kMostOfACall = 256;
   if (pending.values.size() >= kMostOfACall || std::ranges::any_of(pending.values, is_other)) pending.values.clear();
   if (pending.values.empty()) pending.losses = info_.losses.intervals.size();

@@ -69,8 +69,8 @@ class RecordDecoder {
   // from print formats. Decoding adds IDs and findings to `info`, which must outlive the decoder.
   RecordDecoder(const std::vector<EventFormat>& formats, ByteOrder order, TraceInfo& info);
 
-  // True if it is enough to decode one record of each shape like this. Records of one shape, and their events, differ
-  // only in time, task and address.
+  // True if all records with the shape of this record can share one decoded event. Records of one shape, and their
+  // events, differ only in time, task and address.
   bool is_decoded_by_shape(Bytes record) const;
 
   // Returns the user stacks of decoded records.

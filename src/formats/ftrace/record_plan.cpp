@@ -108,7 +108,7 @@ void plan_objects(const EventFormat& format, const FieldFinder& find, RecordPlan
       objects->size % plan.count.size != 0)
     return;
   std::uint64_t bytes = objects->size;
-  // A kprobe event cannot fetch a longer array than `objects`, so a second field may contain the following elements.
+  // A kprobe event cannot fetch a longer array than `objects`, so a second field may have the remaining elements.
   if (const FormatField* const more = format.field("more_objects");
       more != nullptr && !more->is_dynamic && more->offset == objects->offset + objects->size)
     bytes += more->size;

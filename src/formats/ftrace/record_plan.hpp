@@ -39,7 +39,7 @@ struct RecordPlan {
   RecordField address;        // ptr, pfn or page, addr or va_start
   std::uint16_t namings = 0;  // index in the decoder's list of namings; 0: the event names no task
   bool creates_task = false;  // true for task_newtask: see formats/ftrace/task_creation.hpp
-  std::uint8_t life = 0;      // index in the decoder's list of life events; 0: the event is none of them
+  std::uint8_t life = 0;      // index in the decoder's list of life events; 0: not such an event
   bool is_stack = false;      // ftrace:kernel_stack or user_stack
   bool is_user_stack = false;
   RecordField process;           // ID of the process to which a user stack belongs
@@ -73,8 +73,8 @@ constexpr std::uint32_t kMostCallArguments = 16;
 // addresses of struct page instead of frame numbers.
 RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_bytes, PageIdentity& page_identity);
 
-// Returns the name of a field without which the event of an allocation or free has no meaning, if the format lacks it;
-// otherwise an empty name.
+// Returns the name of a field that the event needs, if the event is an allocation or a free and its format lacks the
+// field; otherwise an empty name.
 std::string_view missing_field(const EventFormat& format, const RecordPlan& plan);
 
 }  // namespace kmt

@@ -51,7 +51,7 @@ RecordLayout layout_of(const EventFormat& format) {
   }
   if (format.system == "ftrace" && (format.name == "kernel_stack" || format.name == "user_stack")) {
     // Store stacks as shapes, because most stacks occur many times. A stack may have more addresses than its format
-    // says, which declares caller[8] (kernel/trace/trace_entries.h, Linux 6.1).
+    // declares (caller[8] in kernel/trace/trace_entries.h, Linux 6.1).
     layout.shaped = true;
     layout.rest_is_data = true;
   }

@@ -73,7 +73,7 @@ class FlightStore : public BlockStore {
   void add(const StateSample& sample);
   struct Written {
     std::uint64_t events = 0;
-    std::uint64_t omitted = 0;  // number of events that were dropped, the oldest ones, because the disk was full
+    std::uint64_t omitted = 0;  // number of oldest events that were dropped because the disk was full
   };
   // Writes the blocks that are in memory now to a file. Recording may continue meanwhile. If writing fails, for example
   // on a full disk, tries again with the latest half of the blocks, then with the latest quarter, and so on. If all

@@ -17,7 +17,7 @@ namespace kmt::kmt_format {
 namespace {
 
 constexpr int kLevelOfEvents = 1;  // low to save time, because columns are already compact and there are many blocks
-// Recording waits once per file; level 9 would save 7 % of the size in twice the time.
+// A recording waits for this compression once per file. Level 9 would save 7 % in twice the time.
 constexpr int kLevelOfTexts = 5;
 constexpr int kLevelOfPatches = 6;  // higher, because patches are written only every few seconds
 constexpr int kLeastWindow = 10;    // log2 of the smallest window of zstd, in bytes

@@ -11,8 +11,8 @@
 
 namespace kmt::kmt_format {
 
-// Target size of a block in bytes. A block should be much larger than its dictionary, but so small that a damaged block
-// is a small loss.
+// A block is complete when it reaches one of these sizes. It should be much larger than its dictionary, but so small
+// that a damaged block is a small loss.
 constexpr std::uint64_t kBlockEvents = 65536;
 constexpr std::size_t kBlockBytes = 4u << 20;  // uncompressed size
 

@@ -52,7 +52,7 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t HeapLosses::*>, 7
     {"processes_not_followed", &HeapLosses::not_followed_processes},
 }};
 
-// Names of the ways of counting by slab cache. The first name is not in the file.
+// Names of the values of CacheCounting. The first name is not in the file.
 constexpr std::array<std::string_view, 3> kCountings = {"", "unsupported", "counted"};
 
 using Texts = std::vector<std::pair<std::string, std::string>>;
@@ -83,7 +83,7 @@ T number(std::string_view text) {
   return *value;
 }
 
-// `name` is "256:filp", and `value` is "3020 20 3001".
+// `name` is "SIZE:CACHE", such as "256:filp". `value` is "ALLOCATIONS FREES" or "ALLOCATIONS FREES OBJECTS".
 CacheCount cache_of(std::string_view name, std::string_view value) {
   const std::size_t colon = name.find(':');
   const std::vector<std::string_view> numbers = split(value, ' ');

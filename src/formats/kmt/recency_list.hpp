@@ -64,7 +64,7 @@ class RecentAddresses {
 
  private:
   static constexpr unsigned kSize = RecencyList::kSize;
-  // Number of insertions at the front until the indices must be moved back to the end.
+  // Number of insertions at the front until the indices must be moved back to the end of order_.
   static constexpr unsigned kRoom = 1024;
 
   std::uint64_t first_eight() const { return load<std::uint64_t>(order_ + front_, ByteOrder::little); }

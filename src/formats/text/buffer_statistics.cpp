@@ -26,8 +26,8 @@ void BufferStatisticsLines::start(std::optional<unsigned> cpu) {
   starts_block_ = true;
 }
 
-// Reads the name of a file such as "…/per_cpu/cpu3/stats", which head and tail print as "==> FILE <==", and grep before
-// each line as "FILE:". Returns true if nothing else is in the line.
+// Reads the name of a file such as "…/per_cpu/cpu3/stats". head and tail print it as "==> FILE <==", and grep prints
+// "FILE:" before each line. Returns true if nothing else is in the line.
 bool BufferStatisticsLines::add_file(std::string_view& line) {
   constexpr std::string_view kFolder = "per_cpu/cpu", kFile = "/stats";
   const std::size_t at = line.find(kFolder);

@@ -140,7 +140,7 @@ void take_suffix(std::string_view& text, CallLine& call) {
 bool parse_code(std::string_view column, CallLine& call) {
   constexpr std::size_t kIndent = 2;
   const std::size_t blanks = std::min(column.find_first_not_of(' '), column.size());
-  // Without the column of durations, there is one blank less. A single blank may also be the rest of more.
+  // Without the column of durations, there is one blank less. A single blank may also remain from several merged ones.
   if (blanks >= kIndent) call.depth = static_cast<unsigned>((blanks - 1) / kIndent);
   std::string_view text = trim(column);
   take_suffix(text, call);
@@ -298,7 +298,7 @@ std::optional<InterruptLine> parse_interrupt_line(std::string_view text) {
     if (parse_task(column, task)) found.tid = task.tid;
   }
   constexpr std::size_t kArrow = 11;
-  const bool has_column = trim(text.substr(arrow + kArrow)) == "|";  // else it is a message
+  const bool has_column = trim(text.substr(arrow + kArrow)) == "|";  // otherwise, the text is a message
   return has_column ? std::optional(found) : std::nullopt;
 }
 

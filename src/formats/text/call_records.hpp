@@ -34,7 +34,7 @@ class CallRecordFormat {
   };
   static unsigned form_of(const CallLine& call);
 
-  unsigned entry_id_ = 0, exit_id_ = 0;  // the ID of an exit is `exit_id_` and its form
+  unsigned entry_id_ = 0, exit_id_ = 0;  // the ID of an exit is exit_id_ + its form
   std::array<Exit, 4> exits_;            // by form
   unsigned long_bytes_ = 8;
   std::vector<unsigned> entry_offsets_;

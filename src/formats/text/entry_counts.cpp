@@ -154,7 +154,7 @@ std::uint64_t EntryCounts::missing() const {
 
 void EntryCounts::report_missing(Findings& findings) const {
   for (const Part& part : whole_parts()) {
-    // The kernel may add entries while the text is read, but then it hardly adds as many as it had.
+    // A multiple of the header's count means repeated lines: the kernel hardly adds that many entries during reading.
     constexpr std::uint64_t kMany = 8;
     if (part.kept >= kMany && part.entries > part.kept && part.entries % part.kept == 0 && !part.has_repeated)
       findings.add({Imperfection::repeated_lines,

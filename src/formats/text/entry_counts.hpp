@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares the counts in the headers of a text trace with the entries that the text has. Reads the statistics of ring
-// buffers that stand in the text, too.
+// Compares the counts in the headers of a text trace with the entries that the text has. Also reads the statistics of
+// ring buffers in the text.
 #pragma once
 
 #include <cstdint>

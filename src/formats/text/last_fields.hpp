@@ -24,7 +24,7 @@ class LastFields {
     std::uint64_t lines = 0;
   };
   std::vector<Last> found_;
-  std::size_t usual_ = 0;  // index of the most frequent field; of equally frequent ones, that of the longest line
+  std::size_t usual_ = 0;  // index of the most frequent last field; if tied, that of the longest line
 };
 
 }  // namespace kmt::text

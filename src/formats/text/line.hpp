@@ -33,8 +33,8 @@ constexpr std::string_view kUnknownName = "<...>";  // the kernel prints this fo
 // docs/formats/text.md.
 std::optional<Line> parse_line(std::string_view line);
 
-// True if the line has neither the name of its task nor a CPU, or has the ID of a task without its name. False for perf
-// trace, which leaves out a task.
+// True if the line has neither the name of its task nor a CPU, or has the ID of a task without its name. False for
+// lines of perf trace, which may omit the task.
 inline bool is_nameless(const Line& line) {
   return line.comm.empty() && (line.tid >= 0 || !line.has_cpu) && !line.has_end_mark;
 }

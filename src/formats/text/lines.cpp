@@ -171,10 +171,10 @@ std::string_view Lines::take_glued() {
 
 namespace {
 
-// Returns where a second line starts in the fields of an event: where the name of its task starts. ftrace, trace-cmd
-// and perf print the name in 16 columns, and it has at most 15 characters. Other programs remove blanks. Then the name
-// starts after the last field, and is the last word if the first event is cut off. Empty if a blank or the name is
-// missing.
+// Returns where a second line starts in the fields of an event, which is where the name of its task starts. ftrace,
+// trace-cmd and perf print the name in 16 columns, and it has at most 15 characters. If a program removed blanks, the
+// name starts after the event's last field. If the event is cut off, the name is the last word. Empty if a blank or the
+// name is missing.
 std::optional<std::size_t> start_of_glued(const Line& first, const Line& second) {
   constexpr std::size_t kColumns = 16;
   const std::string_view fields = first.fields;
@@ -294,7 +294,7 @@ Lines::Item Lines::parse_item(std::string_view line) {
   }
   if (line.starts_with("# tracer: function")) traces_functions_ = true;
   if (line.starts_with("# tracer: function_graph")) has_calls_ = true;
-  // The header names the columns, and the last one is always there.
+  // If the header names only the last column, which always exists, calls have no other columns.
   if (has_calls_ && line.starts_with('#') && trim(line.substr(1)) == "FUNCTION CALLS") has_bare_calls_ = true;
   if (was_event(line) || (has_calls_ && was_call(line)))
     return Item(Unreadable{"it is damaged, cut off or has an unknown form"});

@@ -186,8 +186,8 @@ std::optional<Line> parse_perf_trace(std::string_view text, std::string& fields)
   if (open == text.npos || !text.ends_with(')')) return std::nullopt;
   std::string_view before = text.substr(0, open);
   const std::string_view event = take_last_word(before);
-  // The time, the duration in brackets, and the task. The name of the task may have blanks. If perf traced a single
-  // thread, it prints no task.
+  // `before` has the time, the duration in brackets, and the task. The name of the task may have blanks. If perf traced
+  // a single thread, it prints no task.
   Words words(before);
   const std::string_view time = words.next();
   std::string_view task = words.rest();

@@ -26,7 +26,7 @@ std::optional<std::uint64_t> parse_pointer(std::string_view pointer) {
   constexpr std::size_t kShortDecimal = 10;  // number of digits of a decimal kernel address on 32-bit kernels
   const bool is_decimal = (pointer.size() > kLong || pointer.size() == kShortDecimal) &&
                           pointer.find_first_not_of("0123456789") == std::string_view::npos;
-  // A kernel address of 64 bits is cut off if it has fewer digits. Programs that leave out zeros print 0x.
+  // Without 0x, a 64-bit address has all of its 16 digits, so a kernel address with fewer digits is cut off.
   if (pointer.starts_with("ffff") && pointer.size() > kShort && pointer.size() < kLong) return std::nullopt;
   return is_decimal ? parse_number<std::uint64_t>(pointer) : parse_hexadecimal(pointer);
 }

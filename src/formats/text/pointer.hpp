@@ -38,7 +38,7 @@ class PointerCounts {
   bool is_long_ = false;
   bool is_short_ = false;  // true if a pointer was printed in 8 columns
   std::uint64_t pointers_ = 0;
-  // Pointers with and without the 16 digits that %p prints, without 0x.
+  // Numbers of pointers without 0x that have, or lack, the 16 digits that %p prints.
   std::uint64_t full_ = 0, not_full_ = 0;
   std::uint64_t high_ = 0;  // pointers in the upper half of 64 bits, as all objects are on most 64-bit machines
   std::uint64_t hashed_ = 0;

@@ -47,7 +47,7 @@ Finding quoting(Finding finding, std::string_view text) {
 
 // Which lines a stream reads.
 struct WantedLines {
-  std::optional<std::string> buffer;  // empty: those of all buffers
+  std::optional<std::string> buffer;  // empty: read the lines of all buffers
   std::vector<CpuRun> runs;           // the parts of the text to read; the streams of a trace have different parts
 };
 

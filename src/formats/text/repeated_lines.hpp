@@ -45,7 +45,7 @@ class RepeatedLines {
   std::string_view last_;
   bool goes_back_ = false;
   bool has_twins_ = false;
-  // Without frees, identical allocations may follow each other.
+  // If a trace has no frees, identical allocations in succession may be different events.
   bool has_allocations_ = false, has_frees_ = false;
   bool was_repeated_ = false;
   FlatMap<std::uint8_t> seen_;  // hashes of lines

@@ -29,7 +29,7 @@ constexpr std::array kEvents = {TaskEvent{"task", "task_newtask", kNewTask}, Tas
                                 TaskEvent{"sched", "sched_process_exec", kExec},
                                 TaskEvent{"sched", "sched_process_exit", {}}};
 
-// Returns the value of a field: the text after "KEY=", up to the last " BEHIND=" if the field is a text, or up to a
+// Returns the value of a field: the text after "KEY=", up to the last " AFTER=" if the field is a text, or up to a
 // blank. Names of tasks may contain text that looks like a key.
 std::optional<std::string_view> value_after(std::string_view fields, const TaskField& field) {
   fields = trim(fields);

@@ -200,8 +200,8 @@ void TextTrace::learn_order(const Line& line, std::uint64_t offset) {
   if (is_new && runs_.size() <= kMostRuns) runs_.push_back({line.cpu, runs_.empty() ? 0 : offset, file_.size()});
 }
 
-// Forgets the runs unless the CPUs follow one another, perhaps several times. If their single lines alternate, another
-// order than that of time is due to clocks that differ.
+// Forgets the runs unless the lines of each CPU are in blocks. If lines of different CPUs alternate, they are out of
+// time order only because the clocks of the CPUs differ.
 void TextTrace::forget_usual_order() {
   constexpr std::size_t kLinesOfARun = 4;  // on average
   constexpr std::size_t kFewRuns = 2;      // of each CPU

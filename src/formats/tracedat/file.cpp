@@ -34,8 +34,8 @@ struct Parser {
   Bytes file;
   Findings& findings;
   FileContents& contents;
-  // The following limits use that a valid file refers to each byte once. A small file that refers to the same bytes
-  // many times could need as much time and memory as a large file, and is rejected.
+  // The following limits rely on a valid file referring to each byte only once. A small file that refers to the same
+  // bytes many times could need as much time and memory as a large file, and is rejected.
   std::set<std::uint16_t>& sections_read;
   std::map<std::string, std::set<unsigned>>& cpus_read;  // CPUs whose data was found, by buffer name
   std::uint64_t& unclaimed;                              // number of bytes that may still be data of CPUs

@@ -28,8 +28,8 @@ __u64 uncounted_objects = 0;  // objects for whose cache a table had no room
 // Adds objects of a cache to the table of an event. The verifier must know that `cache` points to a cache.
 static __always_inline void count_objects(const struct kmem_cache* cache, u32 cpu, enum kmt_slab_event event,
                                           u64 objects) {
-  // The verifier allows no calculation with the pointer, so the address of the name stands for the cache. Caches whose
-  // names are one literal have the same address.
+  // The verifier allows no calculation with the pointer, so the address of the name stands for the cache. Caches with
+  // one name literal have the same address, and differ only in object_bytes.
   const u64 name = (u64)cache->name;
   const u32 object_bytes = cache->size;
   const u32 first = (cpu * KMT_SLAB_EVENTS + event) * KMT_COUNTED_CACHES;

@@ -20,7 +20,7 @@ struct JsonClock {
   std::string name, description;
   std::uint64_t frequency = 0;
   std::int64_t offset_seconds = 0;
-  std::uint64_t offset_cycles = 0;  // added to offset_seconds; less than the frequency
+  std::uint64_t offset_cycles = 0;  // in cycles, added to offset_seconds; less than the frequency
   std::uint64_t precision = 0;
   bool is_unix_epoch = false;
 };
