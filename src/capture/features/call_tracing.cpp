@@ -207,8 +207,8 @@ CallBackend choose_call_backend_but_bpf(const std::string& tracefs, const std::s
   if (no_ftrace.empty() && needs.arguments && !records_arguments(tracefs)) no_ftrace = kNoArguments;
   const std::string no_kprobes = why_not_by_kprobe_events(tracefs);
   const bool probes_take_all = no_kprobes.empty() && needs.functions <= kMostProbedFunctions;
-  // The function_graph of this kernel records no results. If results are only shown and not used in filters, ftrace is
-  // accepted nevertheless, unless kprobe events can record all functions.
+  // If results are only shown and not used in filters, ftrace is accepted even if it records no results, unless kprobe
+  // events can record all functions.
   if (no_ftrace.empty() && probes_take_all && needs.shown_results)
     no_ftrace = why_no_results_by_function_graph(tracefs);
   if (no_ftrace.empty() && probes_take_all && !records_arguments(tracefs)) no_ftrace = kNoArguments;

@@ -114,8 +114,8 @@ std::string to_string(const EventName& event) { return event.system + ":" + even
 
 // True for events of frees, which are recorded even if the recorder itself causes them. The kernel often frees objects
 // in another task. For example, the next task on a CPU frees the mm_struct of a task that has ended. The task that
-// fills a per-CPU list frees the objects in this list. Therefore the recorder may free objects whose allocations are in
-// the trace.
+// fills a per-CPU list frees all objects in the list, including those of other tasks. Therefore the recorder may free
+// objects whose allocations are in the trace.
 bool frees_memory(const EventName& event) {
   constexpr std::array<std::string_view, 8> kFrees = {
       "kfree",           "kmem_cache_free",    "mm_page_free",          "mm_page_free_batched", "mm_page_free_direct",

@@ -77,7 +77,7 @@ class FtraceBackend : public RecordBackend {
   const RecordRequest& request_;
   const RecordHooks& hooks_;
   // The watcher must be created before any thread, because it forks. It is created before the instance and destroyed
-  // after it. So it can remove the instance at any time at which the recorder may be killed.
+  // after it, so it can remove the instance whenever the recorder is killed.
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
   std::vector<unsigned> cpus_;

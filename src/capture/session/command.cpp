@@ -112,8 +112,8 @@ struct Signals {
   ::_exit(127);
 }
 
-// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and does not wait. So
-// the child must be signalled only after the other end of `failed` is closed.
+// Returns after the command has been executed or has failed. Under ThreadSanitizer, vfork is fork and returns at once.
+// So signal the child only after it has closed the other end of `failed`.
 void start_in_own_memory(const Ends& ends, char* const* argv, const Signals& signals) {
   const pid_t pid = ::vfork();
   if (pid == 0) hold_and_execute(ends, argv, signals);

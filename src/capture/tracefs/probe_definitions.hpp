@@ -25,10 +25,10 @@ struct ProbeMachine {
 // nothing if its registers are unknown.
 std::optional<ProbeMachine> probe_machine(std::string_view machine);
 
-// Defines probes at the entry and the exit of each function. Many probes share an event. Places are given as addresses,
-// because names may be ambiguous. For addresses, the kernel accepts only registers, not `$arg1`. The order of
-// definition matters: if the entry of a call is recorded, its exit must be recorded too. If several probes are at one
-// address, the probe that was defined last runs first (add_new_kprobe() in kernel/kprobes.c). Therefore the records
+// Defines probes at the entry and the exit of each function. Many probes share an event. The functions are given by
+// their addresses, because names may be ambiguous. Probes at addresses can read registers, but not `$arg1`. The order
+// of definition matters: if the entry of a call is recorded, its exit must be recorded too. If several probes are at
+// one address, the probe that was defined last runs first (add_new_kprobe() in kernel/kprobes.c). Therefore the records
 // with values precede the record of their entry. Values have separate records, because the kernel silently drops
 // records that are longer than a ring buffer page, and strings may be long. A string of any length has its own record,
 // because only the size of a record with one string shows whether the string was empty or unreadable.

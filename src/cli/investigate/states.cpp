@@ -22,7 +22,7 @@ namespace kmt {
 
 namespace {
 
-// Sums up objects by size. Leaves out kmalloc caches, because every kernel names them in its events.
+// Sums the objects of equal size in all caches, except kmalloc caches, which every kernel names in its events.
 std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
   std::map<std::uint64_t, MemorySeries> by_size;
   for (const StateSample& state : states)

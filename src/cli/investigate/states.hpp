@@ -13,8 +13,8 @@
 namespace kmt {
 
 // Returns the values of states over time. `states` must be sorted by time, with ticks in nanoseconds. The result
-// includes unaccounted memory if the states have zoneinfo. For recordings that do not name caches, the result also has
-// the sum of all objects of each size that changes.
+// includes unaccounted memory if the states have zoneinfo. For kernels whose events do not name caches, it also has the
+// total memory of the objects of each size. Sizes whose total does not change are left out.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
 // Does the same as the function above. Takes the unaccounted memory as an argument, because computing it in each call
 // would be slow.

@@ -139,7 +139,7 @@ std::string kind_name(const Command& command, const Option& output, const std::s
   if (command.name == "flamegraph" || command.name == "snapshot") return command.name;
   for (const auto& [end, kind] : {std::pair{".dat", "dat"}, {".html", "html"}, {".json", "json"}, {".pb.gz", "pprof"}})
     if (path.ends_with(end)) return kind;
-  if (command.name == "investigate") return "";  // a folder
+  if (command.name == "investigate") return "";  // the output is a folder
   if (command.name == "profile") return command.name;
   if (command.name == "convert") return kmt_kind_of(text_of(command.find("INPUT")));
   if (command.name == "repair") return kmt_kind_of(text_of(command.find("FILE")));

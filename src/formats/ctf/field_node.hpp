@@ -60,8 +60,8 @@ struct FieldRole {
   static constexpr std::uint32_t kEventClass = 1u << 10;
 };
 
-// An integer of 64 bits, signed or unsigned: {true, value}, or {false, two's complement} for a negative value. So
-// negative integers are lower than all others.
+// An integer of 64 bits, signed or unsigned: {true, value}, or {false, two's complement} for a negative value. These
+// pairs have the same order as the integers.
 using SelectorValue = std::pair<bool, std::uint64_t>;
 using SelectorRange = std::pair<SelectorValue, SelectorValue>;
 

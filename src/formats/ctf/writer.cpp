@@ -72,8 +72,8 @@ class PacketWriter {
   }
 
  private:
-  // Writes an empty packet for a loss. The packet's times are the last event before the loss and the first event after
-  // it.
+  // Writes an empty packet for a loss. The packet begins at the time of the last event before the loss, and ends at the
+  // time of the first event after it.
   void write_loss(std::uint64_t until_ns) {
     // Begin with a packet without a loss, because readers report no loss before the first packet.
     if (bytes_.empty() && sequence_ == 0) {

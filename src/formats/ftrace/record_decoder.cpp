@@ -303,8 +303,8 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
 
 // Marks the second of two events that report the same free. Linux 2.6.32 and 2.6.33 report most frees of single pages
 // with two mm_page_free_direct events: __free_pages() and free_hot_page() both have the tracepoint. Since Linux 2.6.34,
-// mm_page_free_direct also follows each mm_pagevec_free, which was the only event of such a free before. The page is
-// not free yet when the second event follows, so it cannot be allocated in between.
+// a free that mm_pagevec_free reports is reported again by a later mm_page_free_direct. The page is not free yet when
+// the second event follows, so it cannot be allocated in between.
 void RecordDecoder::mark_repeated_free(OldPageFree type, Event& event) {
   constexpr std::uint64_t kLongestDelay = 1'000'000;  // maximum time between the two events, in nanoseconds
   FreedPage& last = freed_pages_[unsigned{event.cpu} << 8 | event.context];

@@ -73,8 +73,8 @@ void StackMatcher::add_waiting(const EventBatch& batch, std::size_t index) {
   const unsigned level = interrupt_level(event);
   std::size_t nested = 0;
   while (!waiting_.empty() && interrupt_level(batch[waiting_.back()]) > level) waiting_.pop_back();
-  // Remove events that have a kernel stack and wait for a user stack. They have no user stack, because another event
-  // came first.
+  // Remove events that have a kernel stack and wait for a user stack. They have no user stack, because it would have
+  // come before this event.
   while (!users_.any() && !waiting_.empty() && interrupt_level(batch[waiting_.back()]) == level &&
          batch[waiting_.back()].stack != StackId{})
     waiting_.pop_back();

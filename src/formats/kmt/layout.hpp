@@ -7,8 +7,8 @@
 
 namespace kmt::kmt_format {
 
-// Like the magic number of PNG, this one shows damage by a transfer. The line ends change in text mode, and the first
-// byte changes if the eighth bit is dropped.
+// Like the magic number of PNG, this one reveals damage by a file transfer: text mode changes the line ends, and a
+// transfer of 7 bits changes the first byte.
 constexpr std::string_view kFileMagic{"\x89KMT\r\n\x1a\n", 8};
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint64_t kFileHeaderBytes = 16;

@@ -75,7 +75,7 @@ void read_build_ids(ByteReader& in, KernelDescription& kernel) {
 }
 
 // Parses a list like "0-3,8-11". `cpus_left` is the number of CPUs that the file may still list. A valid file lists
-// each CPU once, but a small malicious file could cause much work.
+// each CPU once, but a malicious file could list CPUs so often that parsing takes very long.
 void assign_node(std::string_view cpus, int node, std::vector<int>& nodes, std::uint32_t& cpus_left) {
   for (std::string_view range : split(cpus, ',')) {
     const auto begin = take_number<std::uint32_t>(range);

@@ -51,7 +51,7 @@ std::vector<std::uint64_t> read_ids(ByteReader in) {
   return ids;
 }
 
-// Reads the attributes. The header states the size of an entry, which is an attribute and the position of its IDs.
+// Reads the attributes. The header states the size of an entry, which has an attribute and the position of its IDs.
 void read_attributes(Bytes file, Section section, std::uint64_t entry_bytes, FileContents& contents,
                      Findings& findings) {
   constexpr std::uint64_t kSectionBytes = 16;

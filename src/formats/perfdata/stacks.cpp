@@ -42,7 +42,7 @@ DeferredStacks::DeferredStacks(Bytes file, const FileContents& contents) {
     if (count > (record.payload.size() - kFixedBytes) / 8 || addresses_.size() + kMostDepth > ~std::uint32_t{0})
       continue;
     const auto [place, is_new] = places_.insert(cookie);
-    if (!is_new) continue;  // each event of perf that wants these stacks writes a record
+    if (!is_new) continue;  // a duplicate: each event of perf that wants these stacks writes a record
     const std::size_t begin = addresses_.size();
     add_addresses(kUserMark, record.payload.subspan(kFixedBytes, 8 * count), contents.order(), addresses_);
     *place = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(addresses_.size() - begin)};

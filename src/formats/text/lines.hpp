@@ -92,7 +92,7 @@ class Lines {
   // The buffer of the next event, and of the current event. trace-cmd prints the name of the buffer before the line of
   // a loss, and not before the event after the loss.
   std::string next_buffer_, buffer_;
-  std::string glued_, unglued_;  // the rest of a line that lacks a line break, before and while it is read
+  std::string glued_, unglued_;  // the second item of a line that lacks a line break: not yet read, and being read
   CallTracker calls_;
   bool has_calls_;                 // true after a line of the function_graph tracer, or its header
   bool has_bare_calls_ = false;    // true after a header of the function_graph tracer without other columns

@@ -193,7 +193,7 @@ std::string tag_at(std::string_view text) {
   return std::ranges::find(kElements, element) == kElements.end() ? std::string() : name;
 }
 
-// True if elements of a web page are in the text: at least one that ends, or a line break.
+// True if the text has tags of a web page: at least one end tag or one <br>.
 bool has_tags(std::string_view text) {
   constexpr std::size_t kLookAt = 64 << 10;
   text = text.substr(0, kLookAt);

@@ -113,7 +113,7 @@ static __always_inline u32 sum_of(const u64* arguments) {
 // 16 KiB is the smallest size and alignment of task and interrupt stacks on 64-bit machines.
 static __always_inline bool on_one_stack(u32 a, u32 b) { return (a ^ b) >> 14 == 0; }
 
-// True if `call` must have ended before the other call began, so its exit was missed.
+// True if `call` must have ended before the call of `function` began, so the exit of `call` was missed.
 static __always_inline bool is_over(const struct open_call* call, u32 function, u32 frame, u32 level) {
   if (level != call->level) return level < call->level;
   if (!on_one_stack(frame, call->frame)) return false;

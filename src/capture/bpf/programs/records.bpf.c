@@ -114,7 +114,7 @@ static __always_inline s32 number_of_cache(const struct kmem_cache* cache, u32 c
   return slot;
 }
 
-// True if this event occurred while its first program ran on this CPU, so the kernel did not run that program.
+// True if the kernel did not run the event's first program, because it was already running on this CPU.
 static __always_inline bool is_missed(u32 cpu, const volatile struct kmt_taken* what) {
   u32 key = cpu * rings_of_cpu + what->ring;
   struct kmt_ring* ring = bpf_map_lookup_elem(&rings, &key);

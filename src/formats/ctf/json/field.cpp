@@ -209,8 +209,8 @@ bool has_elements(const FieldNode& node) {
 }
 
 // Limits the number of stored elements of all arrays in the node to `most`, because the lengths of nested arrays
-// multiply. Each array gets a fixed limit: libbabeltrace2 reuses the memory of events, so each array keeps the memory
-// for the greatest length so far.
+// multiply. Each array gets a fixed limit, because libbabeltrace2 reuses the memory of events, so each array keeps the
+// memory for the greatest length so far.
 void limit_elements(FieldNode& node, std::uint64_t most) {
   if (is_blob(node.kind)) node.most_kept = std::min(kMostKept, most);
   if (is_array(node.kind)) {

@@ -132,8 +132,8 @@ void JsonStream::end_packet() {
 }
 
 // Reports the losses that the packet's counter shows. The counter includes all events that the tracer discarded until
-// the end of the packet. In the first packet, the number of new losses is unknown, because the earlier value of the
-// counter is.
+// the end of the packet. In the first packet, the number of new losses is unknown, because there is no earlier value of
+// the counter to subtract.
 void JsonStream::give_losses() {
   const RoleValues& roles = decoder_.roles;
   const bool has_times = objects_->has_begin_time && objects_->has_end_time;
