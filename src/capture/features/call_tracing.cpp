@@ -82,7 +82,7 @@ std::string what_would_work(std::string_view backend, bool is_denied) {
   std::string text;
   if (is_denied)
     text = ::geteuid() != 0 ? "Run kmemtrace as root. "
-                            : "A container, a sandbox or a policy of the host forbids it to root; the administrator of "
+                            : "A container, a sandbox or a host policy denies this even to root; the administrator of "
                               "the host can allow it. ";
   if (!configuration)
     text += fmt::format("This requires a kernel with {}, such as a distribution's. ", fmt::join(options, ", "));

@@ -361,7 +361,7 @@ Command export_command() {
                  "Show the N largest allocations as slices (default: 100,000)\n(perfetto and chrome only)",
                  {.range = kCounts});
   command.option("--calls", &options->calls, "N",
-                 "Show the first N calls that function_graph recorded as slices (default: 100,000)\n(perfetto and "
+                 "Show as slices the first N calls that function_graph recorded (default: 100,000)\n(perfetto and "
                  "chrome only) 0 means none. --time and --pid select calls.",
                  {.range = kCounts});
   command.option("--btf", &options->analyse.btf, "FILE",

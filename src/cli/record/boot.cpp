@@ -110,7 +110,7 @@ std::string describe_boot_plan(const BootPlan& plan) {
     text += fmt::format("# Without {}: {}.\n", event.pattern, event.reason);
   text += fmt::format(
       R"(#
-# Boot with the line below. To boot once: press e in GRUB's menu and append the line to the line that starts with
+# Boot with the line below. To boot once: press e in GRUB's menu and append it to the line that starts with
 # "linux". To boot always: add the line to GRUB_CMDLINE_LINUX in /etc/default/grub, then run update-grub (Debian, Ubuntu)
 # or grub2-mkconfig -o /boot/grub2/grub.cfg. Or run grubby --update-kernel=ALL --args="…". On Debian and Ubuntu, you can
 # also create the file /etc/default/grub.d/kmemtrace.cfg with GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX …"

@@ -35,12 +35,12 @@ constexpr const char* kRecordFooter = R"(Examples:
   kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
   kmemtrace record --filter 'kmem:kmalloc:bytes_req > 4096'
   kmemtrace record --flight 30s --trigger 'SUnreclaim+500M'
-                                                the last 30 s until slab memory has grown by 500M
+                                                keeps the last 30 s, and ends when slab memory has grown by 500M
   kmemtrace record --flight 256M --trigger failure
                                                 what led to an allocation that failed
   kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
   kmemtrace record --backend bpf                with less overhead for the traced workload
-  kmemtrace record --boot                       how to trace a boot; after that boot, its trace
+  kmemtrace record --boot                       shows how to trace a boot; after that boot, saves its trace
 
 If the recording ends before COMMAND (--duration, Ctrl+C), COMMAND receives SIGTERM.
 

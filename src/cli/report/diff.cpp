@@ -52,7 +52,7 @@ constexpr const char* kDiffFooter = R"(Examples:
   kmemtrace diff a.kmt b.kmt --per task_newtask  compares the cost of each new process or thread
   kmemtrace diff a.kmt b.kmt --by cache --sort live-bytes --limit 0 --json
   kmemtrace diff morning.kmt evening.kmt         compares two snapshots (`kmemtrace snapshot -o`)
-  kmemtrace diff hour.kmt                        compares the first and last snapshot of a series (`kmemtrace snapshot --every`)
+  kmemtrace diff hour.kmt                        compares the first and last snapshot of a series (`snapshot --every`)
   kmemtrace diff trace.kmt                       compares the kernel's memory at the start and end of a recording
 
 For two snapshots, diff compares the balance sheets and the details of their lines. Only --limit and the options for the
@@ -78,7 +78,7 @@ Exit status:
   0    compared, with or without changes
   2    wrong usage, or a file cannot be read
   3    not permitted to read a file
-  130  interrupted by Ctrl+C; the part of B that was read is compared, or nothing before B was reached)";
+  130  interrupted by Ctrl+C; A is compared with the part of B that was read, if any)";
 
 const Column<GroupRow>& diff_column(std::string_view key) {
   return column_named(diff_columns(), key, "No such comparable column");

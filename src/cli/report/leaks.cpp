@@ -89,7 +89,7 @@ Exit status:
   3    not permitted to read the file
   4    growth cannot be judged: the trace is too short, lost more events than it has, or has no
        clock in nanoseconds; --by stack is given, but the trace has no stacks; a part of the file
-       is missing, or memory grows whose frees may be among missing events; no event is
+       is missing, or missing events may include frees of growing memory; no event is
        selected; or a series has fewer than 16 snapshots or no times
        With --max-growth: 0 within the limit, 1 limit exceeded, 4 the trace cannot show it
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";

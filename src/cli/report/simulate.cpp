@@ -51,8 +51,9 @@ up" is the memory that objects take beyond their requested size (internal waste)
 slabs without an object (external waste). Both values are from the time when most memory was held. "CPUs' lists" is the
 maximum that the CPUs may keep in reserve for a cache.
 
-Suggestions are based on replays of the trace. The first pass finds candidates by estimating the saving if objects had exactly the requested size. The second pass replays each candidate separately, and ranks the candidates that save held memory on
-average. The third pass replays all suggestions together.
+Suggestions are based on replays of the trace. The first pass finds candidates by estimating the saving if
+objects had exactly the requested size. The second pass replays each candidate separately, and ranks the candidates that
+save held memory on average. The third pass replays all suggestions together.
 
 Exit status:
   0    shown

@@ -180,7 +180,7 @@ void look_for_gaps(const fs::path& folder, Folders& folders) {
   unsigned cpus = 0;
   for (const auto& [channel, numbers] : channels) cpus = std::max(cpus, *numbers.rbegin() + 1);
   for (auto& [channel, numbers] : channels) {
-    numbers.insert(cpus);  // each channel has a stream for each CPU
+    numbers.insert(cpus);  // to also find gaps at the end: each channel should have a stream for each CPU
     unsigned expected = 0;
     for (const unsigned number : numbers) {
       if (number > expected)

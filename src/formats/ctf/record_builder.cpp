@@ -288,8 +288,8 @@ void RecordBuilder::put_array(const Field& field, const bt_field* value) {
     put_number(at + i * size, size, number_of(bt_field_array_borrow_element_field_by_index_const(value, i)));
 }
 
-// Returns the record of a stack. It has the process (user stacks) or the number of addresses (kernel stacks), then the
-// addresses.
+// Returns the record of a stack. It contains the process (user stacks) or the number of addresses (kernel stacks), and
+// then the addresses.
 Bytes RecordBuilder::stack_of(Stacks& stacks, const bt_field* value, std::optional<std::int32_t> process) {
   if (!stacks.head || !stacks.callers || bt_field_array_get_length(value) == 0) return {};
   const std::size_t header =

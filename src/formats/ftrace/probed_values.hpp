@@ -23,8 +23,8 @@ struct ProbedValue {
   std::uint32_t most = 0;       // maximum length of the string in bytes; 0 if unlimited
   std::uint8_t counted_by = 0;  // number of the argument that limits the length, starting at 1; 0 if none
   bool counted_by_int = false;  // true if only the low 32 bits of that argument are the length
-  // Offset in bytes of a __data_loc that shows whether the memory was readable: it is empty if not. 0 if there is no
-  // such field.
+  // Offset in bytes of a __data_loc that is empty if the memory was unreadable, and not empty if it was readable. 0 if
+  // there is no such field.
   std::uint16_t readable_at = 0;
 };
 

@@ -9,7 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-// Since Linux 6.13 (kernel/bpf/helpers.c). Returns NULL for addresses outside of slabs, such as those of large kmallocs.
+// Since Linux 6.13 (kernel/bpf/helpers.c). Returns NULL for addresses outside slabs, such as those of large kmallocs.
 extern struct kmem_cache* bpf_get_kmem_cache(u64 address) __ksym __weak;
 // true if objects are counted: the running kernel has bpf_get_kmem_cache(), and counts were requested
 const volatile __u8 counts_caches = 0;

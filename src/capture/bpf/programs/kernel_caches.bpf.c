@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lists the slab caches, where /proc/slabinfo cannot be read. Computes active_objs like get_slabinfo() in mm/slub.c: all
+// Lists the slab caches if /proc/slabinfo cannot be read. Computes active_objs like get_slabinfo() in mm/slub.c: all
 // objects, without the free objects in the list of partial slabs of each node.
 #include "capture/bpf/programs/kernel_caches.h"
 
@@ -53,7 +53,7 @@ struct walk {
   u64 is_complete;
 };
 
-// The kernel may move slabs to other lists meanwhile, because this program takes no lock. If the walk does not come back
+// The kernel may move slabs to other lists meanwhile, because this program takes no lock. If the walk does not return
 // to the head of the list, the number of objects is unknown.
 static long visit_slab(__attribute__((unused)) u32 index, struct walk* walk) {
   if (walk->at == walk->head) {
@@ -91,7 +91,7 @@ int list_caches(struct bpf_iter__kmem_cache* context) {
   struct kmt_kernel_cache entry = {};
   bpf_probe_read_kernel_str(entry.name, sizeof entry.name, cache->name);
   entry.object_bytes = cache->size;
-  // The verifier allows no calculation with the pointer. A copy of it is a number.
+  // The verifier allows no calculation with the pointer, but allows it with a copy that is read as a number.
   u64 address = 0;
   bpf_probe_read_kernel(&address, sizeof address, &cache);
   entry.knows_objects = bpf_core_field_exists(struct kmem_cache_node, total_objects);

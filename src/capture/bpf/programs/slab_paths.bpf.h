@@ -3,7 +3,7 @@
 // later. Include it after selection.bpf.h. The file that includes it defines freed_untraced(), which is called for each
 // object that these paths free.
 //
-// kfree_rcu() is counted where the object is really freed: by kfree(), by kmem_cache_free_bulk(), or when it is put in a
+// kfree_rcu() is counted where the object is really freed: by kfree(), by kmem_cache_free_bulk(), or when it enters a
 // sheaf, from which no event follows.
 #pragma once
 
