@@ -11,7 +11,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the member of `places` for an argument's index. The argument names are those in include/trace/events. Returns
+// Returns the member of `places` that has the index of the argument `name`, as named in include/trace/events. Returns
 // nullptr for arguments that kmemtrace does not need.
 signed char* place_of(kmt_arguments& places, std::string_view name) {
   if (name == "call_site") return &places.call_site;

@@ -68,7 +68,7 @@ std::vector<std::string> lacking_options(const std::string& configuration, std::
 
 // Returns what the back end requires. For "auto", returns what each back end requires. `is_denied` means that the
 // kernel does not allow tracing of functions, although it may have been built to support this.
-std::string what_would_work(std::string_view backend, bool is_denied) {
+std::string requirements_text(std::string_view backend, bool is_denied) {
   const std::optional<std::string> configuration = kernel_configuration();
   std::vector<std::string> could;  // back ends that might work
   std::vector<std::string> options;
@@ -130,7 +130,7 @@ bool offers_function_graph(const std::string& folder) {
 
 Error refuses(const std::string& why, std::string_view backend, bool is_denied = false) {
   return Error(fmt::format("Calls of functions cannot be recorded here: {}", why), ExitCode::unsupported)
-      .hint(what_would_work(backend, is_denied));
+      .hint(requirements_text(backend, is_denied));
 }
 
 // Returns the error for a back end that the user requested. It names the other back ends that would work.
@@ -149,7 +149,7 @@ Error does_not_work(const std::string& tracefs, std::string_view backend, const 
   return Error(fmt::format("--backend {} does not work here: {}", backend, why), ExitCode::unsupported)
       .hint(
           others.empty()
-              ? what_would_work(backend, false)
+              ? requirements_text(backend, false)
               : fmt::format("On this kernel, {} works. The default, --backend auto, uses the first back end that works",
                             fmt::join(others, ", or ")));
 }

@@ -40,7 +40,7 @@ unsigned cpus_online() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPR
 bool is_refusal(int error_number) { return error_number == EACCES || error_number == EPERM; }
 
 // Returns advice for the case that this process has no permission for a feature.
-std::string way_out_of_refusal() {
+std::string permission_advice() {
   if (is_in_user_namespace()) return "run it as root on the host, outside this user namespace";
   return ::geteuid() == 0 ? "" : "run it as root";
 }
@@ -48,7 +48,7 @@ std::string way_out_of_refusal() {
 std::string way_out_without_tracefs(const TracefsMount& mount) {
   const bool is_refused =
       mount.path.empty() ? mount.is_refused : !may_access(mount.path + "/instances", W_OK | X_OK) && is_refusal(errno);
-  return is_refused ? way_out_of_refusal() : "`kmemtrace list` shows what is missing";
+  return is_refused ? permission_advice() : "`kmemtrace list` shows what is missing";
 }
 
 // Returns as much of `wanted` as can be recorded with the CPU time, starting with the fastest growth. A part that is
@@ -139,7 +139,7 @@ std::optional<UnseenSource> unseen_slabinfo(const std::string& path) {
                       fmt::format("{} cannot be read: {}", path, std::generic_category().message(number)),
                       {}};
   if (number == ENOENT) unseen.how = "use a kernel with CONFIG_SLUB_DEBUG";
-  if (is_refusal(number)) unseen.how = way_out_of_refusal();
+  if (is_refusal(number)) unseen.how = permission_advice();
   return unseen;
 }
 

@@ -13,8 +13,8 @@
 namespace kmt {
 
 // Returns the values of states over time. `states` must be sorted by time, with ticks in nanoseconds. The result
-// includes unaccounted memory if the states have zoneinfo. For kernels whose events do not name caches, it also has the
-// total memory of the objects of each size. Sizes whose total does not change are left out.
+// includes unaccounted memory if the states have zoneinfo. It also has the total memory of the objects of each size, if
+// this total changes, because some kernels' events do not name caches.
 std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& states, std::uint32_t page_size);
 // Does the same as the function above. Takes the unaccounted memory as an argument, because computing it in each call
 // would be slow.

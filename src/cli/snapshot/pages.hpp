@@ -9,9 +9,9 @@
 
 namespace kmt {
 
-// Reads the state of all page frames, and compares it with the snapshot, which must have been taken just before from
-// `sample`. Shows a progress line. Returns null if Ctrl+C stopped the reading. Throws Error if the kernel's files
-// cannot be read.
+// Reads the state of all page frames, and compares it with `snapshot`, which must have been made from `sample` just
+// before this call. Shows a progress line. Returns null if Ctrl+C stopped the reading. Throws Error if the kernel's
+// files cannot be read.
 std::shared_ptr<const PageCensus> count_pages(const SnapshotResult& snapshot, const StateSample& sample);
 
 }  // namespace kmt

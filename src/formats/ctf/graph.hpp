@@ -20,8 +20,8 @@ namespace kmt::ctf {
 // Returns the last libbabeltrace2 error of this thread, with `what` as the start of its text.
 Error babeltrace_error(const std::string& what);
 
-// From the start of the earliest stream to the end of the latest. time_range() returns nothing if packets have no
-// times.
+// The time from the start of the earliest stream to the end of the latest. time_range() returns nothing if packets have
+// no times.
 struct TimeRange {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;

@@ -24,8 +24,8 @@ struct Mapping {
 // too short.
 std::optional<Mapping> read_mapping(const Record& record, ByteOrder order);
 
-// Numbers the mapped objects, and adds new ones to TraceCode::user. The objects whose build IDs are in the file have
-// been added before.
+// Assigns numbers to the mapped objects, and adds new ones to TraceCode::user. The objects whose build IDs are in the
+// file have been added before.
 class MappedObjects {
  public:
   explicit MappedObjects(TraceInfo& info);

@@ -33,7 +33,7 @@ bool looks_like_a_record(const Header& header) {
 }
 
 // True if the next four records from this position, or all up to the end, have valid headers.
-bool go_on_from(Bytes bytes, std::uint64_t position, ByteOrder order) {
+bool records_follow_at(Bytes bytes, std::uint64_t position, ByteOrder order) {
   constexpr unsigned kConvincing = 4;
   for (unsigned seen = 0; seen < kConvincing; ++seen) {
     const std::uint64_t left = bytes.size() - position;
@@ -134,7 +134,7 @@ bool RecordCursor::attach(Record& record) {
 void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
-  while (position_ < end_ && !go_on_from(file_.first(end_), position_, order_));
+  while (position_ < end_ && !records_follow_at(file_.first(end_), position_, order_));
   // true if no record follows, so the last record was not completely written
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are not a complete record", position_ - begin)
