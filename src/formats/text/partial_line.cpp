@@ -136,7 +136,7 @@ std::optional<Line> parse_partial(std::string_view text) {
     if (!parse_event(text.substr(begin), line) || !is_whole_memory_event(line)) continue;
     const bool is_named = !line.system.empty() || trim(text.substr(0, begin)).empty();
     if (!parse_columns_before(text.substr(0, begin), line)) continue;
-    const bool has_only_time = line.has_time && line.time_in_ns && line.comm.empty();  // the CPU may also be there
+    const bool has_only_time = line.has_time && line.time_in_ns && line.comm.empty();  // even if there is a CPU
     if (is_named || has_only_time) return line;
   }
   return std::nullopt;

@@ -31,7 +31,7 @@ class RepeatedLines {
     std::uint64_t latest = 0;     // time of the latest event so far
     bool is_in_the_past = false;  // the text has gone back to an earlier time, and has not passed the latest one yet
   };
-  // True if the event is earlier than the one before it, of any CPU.
+  // True if the event is earlier than the previous event, which may be of another CPU.
   bool jumps_back(const Line& line);
   // Sets the time of the CPU. Returns true if it is not later than that of an earlier event.
   bool is_back(const Line& line);
