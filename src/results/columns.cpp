@@ -67,6 +67,12 @@ Cell of_lifetimes(const GroupRow& row, std::uint64_t value) {
   return value;
 }
 
+template <auto Member>
+Cell window_bytes(const GroupRow& row) {
+  if (!row.window || !row.knows_bytes) return {};
+  return ((*row.window).*Member).bytes;
+}
+
 constexpr bool kOnDemand = false;
 
 constexpr std::array kGroupColumns = {
@@ -128,6 +134,14 @@ constexpr std::array kGroupColumns = {
     Column<GroupRow>{"failed", "Failed", Unit::count, 11,
                      [](const GroupRow& row) { return member<&GroupRow::failed_allocations>(row); },
                      "failed allocations"},
+    Column<GroupRow>{"left-live", "Left live", Unit::bytes, 3, window_bytes<&WindowClasses::left_live>,
+                     "with --window: bytes allocated in the window and live at its end", kOnDemand},
+    Column<GroupRow>{"freed-inside", "Freed inside", Unit::bytes, 5, window_bytes<&WindowClasses::freed_inside>,
+                     "with --window: bytes allocated and freed in the window", kOnDemand},
+    Column<GroupRow>{"freed-older", "Older freed", Unit::bytes, 4, window_bytes<&WindowClasses::freed_older>,
+                     "with --window: bytes allocated before the window and freed in it", kOnDemand},
+    Column<GroupRow>{"throughout", "Throughout", Unit::bytes, 6, window_bytes<&WindowClasses::throughout>,
+                     "with --window: bytes allocated before the window and live at its end", kOnDemand},
 };
 
 using Order = PageOrderRow;
@@ -196,11 +210,19 @@ GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
     if (sum.cross_node_frees) *sum.cross_node_frees += *row->cross_node_frees;
     sum.lifetimes.add(row->lifetimes);
     sum.maybe_freed += row->maybe_freed;
+    if (row->window) sum.window = sum.window.value_or(WindowClasses{}) += *row->window;
     sum.recorded_ns = row->recorded_ns;
     sum.knows_bytes = sum.knows_bytes && row->knows_bytes;
     sum.knows_freed = sum.knows_freed && row->knows_freed;
   }
   return sum;
+}
+
+GroupRow sum_of(const GroupTable& table, std::string_view name) {
+  std::vector<const GroupRow*> rows;
+  rows.reserve(table.rows.size());
+  for (const GroupRow& row : table.rows) rows.push_back(&row);
+  return sum_of(rows, name);
 }
 
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows) {

@@ -69,6 +69,7 @@ std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, cons
 
 // Returns one row with the given name. It contains the sums over all rows of those values that can be added.
 GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name);
+GroupRow sum_of(const GroupTable& table, std::string_view name);
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows);
 
 }  // namespace kmt

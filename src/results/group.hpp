@@ -15,6 +15,7 @@
 #include "results/report/lifetimes.hpp"
 #include "results/report/live_count.hpp"
 #include "results/report/traffic.hpp"
+#include "results/report/window.hpp"
 #include "results/task_name.hpp"
 #include "trace/code/code_owner.hpp"
 #include "trace/code/symbol_names.hpp"
@@ -149,8 +150,9 @@ struct GroupRow : AllocationSums {
   bool knows_freed = true;
   // Live allocations that the kernel may have freed without an event. If there are any, live counts are upper bounds.
   LiveCount maybe_freed;
-  SharedHistory history;  // null if not requested, or if this group has no history
-  SharedTraffic traffic;  // null if not requested, or if this group has no traffic
+  SharedHistory history;                // null if not requested, or if this group has no history
+  std::optional<WindowClasses> window;  // empty if not requested
+  SharedTraffic traffic;                // null if not requested, or if this group has no traffic
 };
 
 struct GroupTable {

@@ -22,6 +22,11 @@ struct TimeEdge {
   std::uint64_t on_clock(std::uint64_t first_ns) const;
 };
 
+struct TimeWindow {
+  std::optional<TimeEdge> from;  // inclusive
+  std::optional<TimeEdge> to;    // exclusive
+};
+
 struct ReportFilter {
   std::optional<TimeEdge> from;              // inclusive
   std::optional<TimeEdge> to;                // exclusive

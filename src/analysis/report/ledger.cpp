@@ -40,6 +40,7 @@ void Ledger::add(const MatchedBatch& batch) {
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) {
     const Step& step = batch.steps[i];
     const Event& event = batch.events[i];
+    if (window_ && whole_span_.events == 0) window_->begin(event.time_ns);
     whole_span_.add(event);
     if (step.outcome == Outcome::unseen) continue;
     if (history_) history_->see(event);
@@ -106,11 +107,13 @@ void Ledger::open(const Event& event, std::uint32_t number) {
 
 void Ledger::replace(const Event& event, const Step& step) {
   const Origin& old = origins_[step.replaced];
-  end_replaced({step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true});
+  const Ending ending{step.began_ns, old.bytes_allocated, step.replaced, step.began_cpu, true};
+  end_replaced(ending);
   if (step.outcome == Outcome::duplicate_event) {
     if (!options_.count_duplicates) take_back(old);
     return;
   }
+  count_in_window(event, ending);
   if (history_) history_->reallocated(step.replaced, step.began_ns);
   found(
       step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer : Imperfection::free_before_allocation,
@@ -151,8 +154,14 @@ void Ledger::end(const Ending& ending) {
   if (history_) history_->ended(ending.origin, origin, ending.bytes, ending.whole);
 }
 
+void Ledger::count_in_window(const Event& event, const Ending& ending) {
+  if (!window_) return;
+  window_->add(origins_[ending.origin].group, {ending.whole ? 1u : 0u, ending.bytes}, ending.began_ns, event.time_ns);
+}
+
 void Ledger::end_freed(const Event& event, const Ending& ending) {
   end(ending);
+  count_in_window(event, ending);
   const Origin& origin = origins_[ending.origin];
   if (traffic_) traffic_->freed(origin, ending.bytes, ending.whole, ending.began_ns, ending.began_cpu);
   count_free(event, ending, accounts_[origin.group]);
@@ -201,6 +210,7 @@ void Ledger::add_page_event(const Event& event, const Step& step, std::span<cons
       end_freed(event, ending);
     } else {
       end_replaced(ending);
+      count_in_window(event, ending);
       if (history_ && part.head) history_->reallocated(part.origin, part.began_ns);
     }
   }

@@ -16,6 +16,7 @@
 #include "analysis/matching/trace_summary.hpp"
 #include "analysis/report/history.hpp"
 #include "analysis/report/traffic_log.hpp"
+#include "analysis/report/window.hpp"
 #include "base/intern_table.hpp"
 #include "results/report/report.hpp"
 
@@ -54,6 +55,7 @@ struct LedgerOptions {
   bool by_freer = false;
   bool history = false;
   bool traffic = false;
+  std::optional<TimeWindow> window = {};
   // True: an allocation reported by two events counts twice. Must not be set together with `traffic`.
   bool count_duplicates = false;
   CpuPageLists cpu_page_lists;  // only needed for histories
@@ -64,6 +66,7 @@ class Ledger {
   explicit Ledger(LedgerOptions options) : options_(std::move(options)) {
     if (options_.history) history_.emplace(options_.page_size, options_.cpu_page_lists);
     if (options_.traffic) traffic_.emplace();
+    if (options_.window) window_.emplace(*options_.window);
   }
   void add(const MatchedBatch& batch);
   // Sets the end time of the recording.
@@ -98,6 +101,7 @@ class Ledger {
   const std::map<FreedKey, Account>& freed_accounts() const { return freed_accounts_; }
   const std::optional<History>& history() const { return history_; }  // set if LedgerOptions::history is set
   std::optional<TrafficLog>& traffic() { return traffic_; }           // set if LedgerOptions::traffic is set
+  std::optional<WindowCounts>& window() { return window_; }           // set if LedgerOptions::window is set
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
   const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
   std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
@@ -124,6 +128,7 @@ class Ledger {
   void fail(const Event& event, const Step& step);
   void replace(const Event& event, const Step& step);
   void take_back(const Origin& origin);
+  void count_in_window(const Event& event, const Ending& ending);
   void end_freed(const Event& event, const Ending& ending);
   void end(const Ending& ending);
   void end_replaced(const Ending& ending);
@@ -150,6 +155,7 @@ class Ledger {
   std::vector<AnomalyCount> anomaly_counts_;  // index: ID in anomaly_keys_
   std::optional<History> history_;
   std::optional<TrafficLog> traffic_;
+  std::optional<WindowCounts> window_;
 };
 
 }  // namespace kmt

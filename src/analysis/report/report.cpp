@@ -32,6 +32,7 @@ LedgerOptions ledger_options(const TraceInfo& info, const ReportRequest& request
           .by_freer = std::ranges::any_of(request.by, [](GroupKey key) { return key_of_free(key).has_value(); }),
           .history = request.history,
           .traffic = request.traffic,
+          .window = request.window,
           .count_duplicates = request.count_duplicates,
           .cpu_page_lists = cpu_page_lists(info)};
 }
@@ -130,8 +131,8 @@ struct ReportAnalysis::State {
 
   AllocatorTotals totals_of(Allocator allocator) const;
   PageTotals page_totals() const;
-  std::vector<GroupTable> tables() const;
-  void add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const;
+  std::vector<GroupTable> tables();
+  void add_rows(std::uint32_t group, std::vector<GroupRow>& rows);
   void add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys, std::vector<GroupRow>& rows) const;
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   std::uint64_t count_calls() const;
@@ -218,7 +219,7 @@ PageTotals ReportAnalysis::State::page_totals() const {
   return pages;
 }
 
-std::vector<GroupTable> ReportAnalysis::State::tables() const {
+std::vector<GroupTable> ReportAnalysis::State::tables() {
   std::vector<GroupTable> tables;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     if (!grouping.has_groups(allocator)) continue;
@@ -231,7 +232,7 @@ std::vector<GroupTable> ReportAnalysis::State::tables() const {
   return tables;
 }
 
-void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const {
+void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>& rows) {
   const Account& account = ledger.accounts()[group];
   std::vector<KeyValue> keys = grouping.values_of(group, symbols);
   const auto is_split = [this, group](GroupKey key) {
@@ -242,6 +243,7 @@ void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>&
     if (group < maybe_freed.size()) rows.back().maybe_freed = maybe_freed[group];
     if (!histories.empty()) rows.back().history = histories[group];
     if (!traffic.empty()) rows.back().traffic = traffic[group];
+    if (ledger.window()) rows.back().window = ledger.window()->of_group(group);
     return;
   }
   add_freed_rows(group, keys, rows);
@@ -357,6 +359,7 @@ void ReportAnalysis::State::count_live(std::uint64_t end_ns) {
         } else {
           live[number] += one;
         }
+        if (ledger.window()) ledger.window()->add_live(origin.group, one, began_ns);
         if (began_ns < lost_until_ns) older_than_loss[number] += one;
       });
 }
@@ -500,6 +503,7 @@ ReportResult ReportAnalysis::finish(bool complete) {
   if (state.sums_live_pages) result.live_pages = state.live_pages;
   result.histories = state.make_histories(recorded.to_ns);
   result.traffic = state.make_traffic(recorded.to_ns);
+  if (state.ledger.window()) result.window = state.ledger.window()->range();
   result.groups = state.tables();
   for (GroupTable& table : result.groups)
     for (GroupRow& row : table.rows) {

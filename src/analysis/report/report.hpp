@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analysis/matching/matching.hpp"
@@ -44,6 +45,8 @@ struct ReportRequest {
   bool holders = false;  // only with `history`; true: fill GroupHistory::holders
   // True: fill ReportResult::most_live. Not possible with keys that are only known when an allocation is freed.
   bool most_live = false;
+  // Set: fill GroupRow::window. Not possible with keys that are only known when an allocation is freed.
+  std::optional<TimeWindow> window;
   bool live_pages = false;  // true: fill ReportResult::live_pages
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace report
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,7 @@ struct ReportArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by;
+  std::string window;
   std::string sort;
   std::string columns;
   std::size_t limit = ReportOptions{}.limit;
@@ -68,6 +70,7 @@ constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report big.kmt --columns hits,mean-life,short-lived --sort short-lived
                                                  which short-lived objects could be reused
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
+  kmemtrace report big.kmt --window +1,+2.5      of the memory allocated between 1 s and 2.5 s, how much is left
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
   kmemtrace report big.kmt --html big.html       a page for a browser, also useful for a bug report
@@ -156,10 +159,13 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
 }
 
 std::vector<GroupKey> keys_of(const ReportArguments& options) {
-  if (!options.by.empty()) return options.over_time ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
+  const bool needs_live_keys = options.over_time || !options.window.empty();
+  if (!options.by.empty()) return needs_live_keys ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
   if (options.matrix) return {GroupKey::process, GroupKey::free_process};
   return ReportRequest{}.by;
 }
+
+constexpr std::array kWindowColumns = {"left-live", "freed-inside", "freed-older", "throughout"};
 
 ReportOptions view_of(const Command& command, const ReportArguments& options, const ReportRequest& request) {
   ReportOptions view;
@@ -169,8 +175,16 @@ ReportOptions view_of(const Command& command, const ReportArguments& options, co
   view.table_first = options.matrix || !options.by.empty();
   view.is_brief = !options.result.style.raw && !options.over_time && options.by.empty() && options.sort.empty() &&
                   options.columns.empty() && !command.has("--limit");
+  if (request.window) {
+    view.is_brief = false;
+    view.table_first = true;
+    view.sort = find_group_column("left-live");
+    if (!options.result.style.raw)
+      for (const char* const key : kWindowColumns) view.columns.push_back(find_group_column(key));
+  }
   if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
+  if (!options.columns.empty()) view.columns.clear();
   if (!options.columns.empty())
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
   return view;
@@ -187,6 +201,7 @@ int report(const Command& command, const ReportArguments& options) {
   request.filter = filter_of(options.filter);
   request.by = keys_of(options);
   request.history = options.over_time;
+  if (!options.window.empty()) request.window = parse_time_window(options.window);
   const ReportOptions view = view_of(command, options, request);
   set_tree(request, options.tree);
   request.most_live =
@@ -254,6 +269,12 @@ Command report_command() {
                "Draw the live bytes of each group over time\nThis applies to the 4096 groups with the highest peaks, "
                "and not to the keys lifetime, free-site, free-task, free-process and free-comm.",
                {.excludes = {"--matrix"}});
+  command.option(
+      "--window", &options->window, "A,B",
+      "Show which memory was allocated in a time window and is left at its end\nUnlike --time, events before "
+      "A count too. Each group has four sums: allocated in the window and live at its end, allocated and "
+      "freed in it, older and freed in it, and older and live at its end. A and B are times as for --time.",
+      {.excludes = {"--time", "--matrix", "--style"}});
   command.flag("--matrix", &options->matrix,
                "Show a matrix: the values of the last key are columns (default keys: process,free-process)\nThe cells "
                "are the values of the column of --sort. The matrix has at most 12 columns, and one for all others.",
@@ -264,11 +285,11 @@ Command report_command() {
   add_analyse_options(command, options->analyse);
   add_result_options(command, options->result, "kmemtrace.report/1", "plain digits, full names and all columns");
   add_perf_kmem_options(command, options->perf_kmem);
-  command.option(
-      "--html", &options->html, "OUT.html",
-      "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nThe "
-      "page is one file, which any browser can open without a network.",
-      {.excludes = {"--by", "--sort", "--columns", "--over-time", "--matrix", "--tree", "--json", "--raw", "--style"}});
+  command.option("--html", &options->html, "OUT.html",
+                 "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nThe "
+                 "page is one file, which any browser can open without a network.",
+                 {.excludes = {"--by", "--sort", "--columns", "--over-time", "--window", "--matrix", "--tree", "--json",
+                               "--raw", "--style"}});
   command.option("--btf", &options->analyse.btf, "FILE",
                  "With --html: read the types of call arguments from FILE, as `kmemtrace graph` does",
                  {.needs = {"--html"}});

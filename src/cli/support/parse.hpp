@@ -23,12 +23,8 @@ std::vector<std::string> split_commas(const std::vector<std::string>& values);
 // Parses values such as "812" or "812,813". Returns the IDs of the processes, which must exist.
 std::vector<pid_t> parse_processes(const std::vector<std::string>& values);
 
-// A range of time "A,B" in seconds. A or B may be empty. A time that starts with "+" is relative to the first event of
-// the trace.
-struct TimeWindow {
-  std::optional<TimeEdge> from;  // inclusive
-  std::optional<TimeEdge> to;    // exclusive
-};
+// Parses a range of time "A,B" in seconds. A or B may be empty. A time that starts with "+" is relative to the first
+// event of the trace.
 TimeWindow parse_time_window(std::string_view text);
 
 // A range of sizes in bytes: "64-128", "64-", "-4k" or "96". Both ends are included.

@@ -15,6 +15,8 @@ struct LiveCount {
     bytes += other.bytes;
     return *this;
   }
+  friend bool operator==(const LiveCount&, const LiveCount&) = default;
+  friend LiveCount operator+(LiveCount one, const LiveCount& other) { return one += other; }
 };
 
 }  // namespace kmt

@@ -77,6 +77,18 @@ Json to_json(const PageOrderRow& row) {
   return json;
 }
 
+Json to_json(const WindowClasses& window) {
+  const auto count = [](const LiveCount& part) {
+    return Json{{"allocations", part.allocations}, {"bytes", part.bytes}};
+  };
+  Json json = Json::object();
+  json["left_live"] = count(window.left_live);
+  json["freed_inside"] = count(window.freed_inside);
+  json["freed_older"] = count(window.freed_older);
+  json["throughout"] = count(window.throughout);
+  return json;
+}
+
 Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   Json json = Json::object();
   json["keys"] = keys_to_json(row, by);
@@ -98,12 +110,14 @@ Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   json["cross_node_frees"] = row.cross_node_frees ? Json(*row.cross_node_frees) : Json(nullptr);
   json["lifetime"] = to_json(row.lifetimes);
   add_maybe_freed(row.maybe_freed, json);
+  if (row.window) json["window"] = to_json(*row.window);
   return json;
 }
 
 Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const ReportOptions& options) {
   Json json = Json::object();
   json["total"] = table.rows.size();
+  if (const std::optional<WindowClasses> window = sum_of(table, "").window) json["window"] = to_json(*window);
   json["rows"] = Json::array();
   const std::vector<const GroupRow*> sorted = sorted_rows(table.rows, sort_column(options, table.rows));
   for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json["rows"].push_back(to_json(*sorted[i], by));
@@ -200,6 +214,10 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["vmalloc"] = to_json(result.vmalloc);
   json["by"] = Json::array();
   for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
+  if (result.window) {
+    json["window"] = {{"from_ns", result.window->from_ns}, {"to_ns", nullptr}};
+    if (result.window->to_ns != TimeRange{}.to_ns) json["window"]["to_ns"] = result.window->to_ns;
+  }
   json["groups"] = groups_to_json(result, options);
   if (!result.matrices.empty()) json["matrices"] = matrices_to_json(result.matrices, result.by, options);
   json["older_objects_lived"] = number_or_null(result.older.lived);

@@ -17,10 +17,9 @@ using Rows = std::vector<const GroupRow*>;
 
 // Returns a heading such as "Call sites by Allocated, 20 of 64".
 std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, const Column<GroupRow>& sort,
-                     std::size_t shown, const TextStyle& style) {
+                     std::size_t shown, std::size_t total, const TextStyle& style) {
   std::string keys;
   for (const GroupKey key : by) keys += fmt::format("{}{}", keys.empty() ? "" : ", ", info_of(key).name);
-  const std::size_t total = groups.rows.size();
   const std::string part = shown < total ? fmt::format("{} of {}", say_count(shown, style), say_count(total, style))
                                          : fmt::format("all {}", say_count(total, style));
   const std::string name = capitalised(groups.allocator);
@@ -29,6 +28,11 @@ std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, 
                            : groups.allocator == Allocator::slab ? "Call sites"
                                                                  : name + " call sites";
   return fmt::format("{} by {}, {}", what, sort.header, part);
+}
+
+// True if all memory of the group was allocated and freed before the window, or allocated after it.
+bool is_outside_window(const GroupRow* row) {
+  return row->window == WindowClasses{};
 }
 
 void add_key_columns(const std::vector<GroupKey>& by, const Rows& rows, const TextStyle& style, Table& table) {
@@ -131,8 +135,10 @@ std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& b
                         const TextStyle& style) {
   const Column<GroupRow>& sort = sort_column(options, groups.rows);
   Rows rows = sorted_rows(groups.rows, sort);
+  if (!style.raw) std::erase_if(rows, is_outside_window);
   const std::size_t shown = shown_rows(options, rows.size());
-  const std::size_t more = rows.size() - shown;
+  const std::size_t total_rows = rows.size();
+  const std::size_t more = total_rows - shown;
   const GroupRow total = sum_of(rows, "total");
   const GroupRow rest = sum_of(std::span(rows).subspan(shown), fmt::format("({} more)", say_count(more, style)));
   rows.resize(shown);
@@ -146,7 +152,7 @@ std::string text_groups(const GroupTable& groups, const std::vector<GroupKey>& b
   add_columns(rows, sort, options, style, table);
   if (options.over_time) add_over_time(rows, style, table);
   for (std::size_t row = shown; row < rows.size(); ++row) table.rows[row].aside = true;
-  return "\n" + heading(title_of(groups, by, sort, shown, style), style) + to_text(table, style) + stacks;
+  return "\n" + heading(title_of(groups, by, sort, shown, total_rows, style), style) + to_text(table, style) + stacks;
 }
 
 }  // namespace kmt

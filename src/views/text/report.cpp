@@ -15,6 +15,7 @@
 #include "views/text/lines.hpp"
 #include "views/text/matrix.hpp"
 #include "views/text/table.hpp"
+#include "views/text/window.hpp"
 
 namespace kmt {
 
@@ -325,7 +326,7 @@ std::string text_of(const ReportResult& result, const ReportOptions& options, bo
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
-  const std::string verdict = conclusion(result, style);
+  const std::string verdict = result.window ? window_lines(result, style) : conclusion(result, style);
   const std::string totals = slab_lines(result.slab, !is_narrow, style) + page_lines(result.pages, style);
   const std::string small_allocators = percpu_lines(result.percpu, style) + vmalloc_lines(result.vmalloc, style);
   if (options.is_brief && result.matrices.empty()) {

@@ -178,12 +178,12 @@ std::string changed_rows(SnapshotPart part, const SnapshotSeries& series, const 
 }  // namespace
 
 std::string text_series_leaks(const SnapshotSeries& series, const SeriesOptions& options, const TextStyle& style) {
-  std::string out = series_lines(series, style);
+  std::string out = series_lines(series, style) + "\n" + hanging("", verdict(series, style), style);
   const bool is_short = series.elapsed_ns.size() < Trend::kFewestValues;
   for (const SnapshotPart part : kSnapshotParts)
     out += is_short ? changed_rows(part, series, options, style, SeriesRows::risen)
                     : growing_rows(part, series, options, style);
-  return out + "\n" + hanging("", verdict(series, style), style);
+  return out + concepts_line(style);
 }
 
 std::string text_series_report(const SnapshotSeries& series, const SeriesOptions& options, const TextStyle& style) {

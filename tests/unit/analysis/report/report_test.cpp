@@ -110,6 +110,79 @@ TEST_F(Report, EventsOutsideATimeWindowAreIgnored) {
   EXPECT_EQ(result.slab.allocations, 0u);
 }
 
+// The window is [400, 800) ns. Each object of 128 bytes is in exactly one class, or in none.
+TEST_F(Report, AWindowSortsAllocationsByTheirTimes) {
+  const auto at = [this](std::uint64_t time_ns, EventKind kind, std::uint64_t address) {
+    add(kind, address).time_ns = time_ns;
+  };
+  at(100, EventKind::kmalloc, 0x1000);  // freed before the window
+  at(110, EventKind::kmalloc, 0x2000);  // freed in it
+  at(120, EventKind::kmalloc, 0x3000);  // freed after it
+  at(130, EventKind::kmalloc, 0x4000);  // never freed
+  at(399, EventKind::kfree, 0x1000);
+  at(400, EventKind::kfree, 0x2000);
+  at(400, EventKind::kmalloc, 0x5000);  // freed in it
+  at(500, EventKind::kmalloc, 0x6000);  // its address is allocated again in the window
+  at(600, EventKind::kmalloc, 0x6000);  // freed at the end, which is after the window
+  at(610, EventKind::kmalloc, 0x7000);  // never freed
+  at(799, EventKind::kfree, 0x5000);
+  at(800, EventKind::kfree, 0x6000);
+  at(800, EventKind::kmalloc, 0x8000);  // after the window
+  at(900, EventKind::kfree, 0x3000);
+  const auto classes_in = [this](TimeWindow window) {
+    ReportRequest request;
+    request.window = window;
+    ReportAnalysis analysis(info, NoNames(), std::move(request));
+    analysis.add(events);
+    return groups_of(analysis.finish(), Allocator::slab).at(0).window.value();
+  };
+  const WindowClasses classes = classes_in({TimeEdge{400}, TimeEdge{800}});
+  EXPECT_EQ(classes.left_live, (LiveCount{2, 256}));
+  EXPECT_EQ(classes.freed_inside, (LiveCount{2, 256}));
+  EXPECT_EQ(classes.freed_older, (LiveCount{1, 128}));
+  EXPECT_EQ(classes.throughout, (LiveCount{2, 256}));
+  EXPECT_EQ(classes.live_at_start(), (LiveCount{3, 384}));
+  EXPECT_EQ(classes.live_at_end(), (LiveCount{4, 512}));
+  // Relative times count from the first event. Without an end, the window ends with the trace.
+  EXPECT_EQ(classes_in({TimeEdge{300, true}, TimeEdge{700, true}}), classes);
+  const WindowClasses until_end = classes_in({TimeEdge{800}, {}});
+  EXPECT_EQ(until_end.left_live, (LiveCount{1, 128}));
+  EXPECT_EQ(until_end.freed_older, (LiveCount{2, 256}));
+  EXPECT_EQ(until_end.throughout, (LiveCount{2, 256}));
+}
+
+// A duplicate event replaces its first event and ends nothing.
+TEST_F(Report, AWindowCountsADuplicateEventOnce) {
+  add(EventKind::kmalloc, 0x1000).bytes_allocated = 4096;
+  add(EventKind::kmem_cache_alloc, 0x1000).bytes_allocated = 4096;
+  ReportRequest request;
+  request.window = TimeWindow{};
+  ReportAnalysis analysis(info, NoNames(), std::move(request));
+  analysis.add(events);
+  LiveCount left;
+  LiveCount freed;
+  for (const GroupRow& row : groups_of(analysis.finish(), Allocator::slab)) {
+    left += row.window.value().left_live;
+    freed += row.window->freed_inside;
+  }
+  EXPECT_EQ(left, (LiveCount{1, 4096}));
+  EXPECT_EQ(freed, LiveCount{});
+}
+
+TEST_F(Report, AWindowCountsPagesThatAreFreedInParts) {
+  add(EventKind::page_alloc, 0x100).order = 2;
+  add(EventKind::page_free, 0x101);  // 200 ns
+  add(EventKind::page_free, 0x100);  // 300 ns
+  ReportRequest request;
+  request.by = {GroupKey::order};
+  request.window = {TimeEdge{150}, TimeEdge{250}};
+  ReportAnalysis analysis(info, NoNames(), std::move(request));
+  analysis.add(events);
+  const WindowClasses classes = groups_of(analysis.finish(), Allocator::pages).at(0).window.value();
+  EXPECT_EQ(classes.freed_older.bytes, 4096u);
+  EXPECT_EQ(classes.throughout, (LiveCount{1, 3 * 4096}));
+}
+
 double rate_of(const ReportResult& result) {
   return std::get<double>(find_group_column("rate")->get(groups_of(result, Allocator::slab).at(0)));
 }
