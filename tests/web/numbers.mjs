@@ -51,6 +51,28 @@ async function partsAddUp(page, checks, report) {
   }
 }
 
+// The live memory at the end of a time must equal that of the overview. The edges are multiples of the steps in which
+// the report stores lives.
+async function windowAddsUp(page, checks) {
+  for (const range of ['64-128', '128-320']) {
+    await goTo(page, `#overview?range=${range}`);
+    const totals = new Map((await rowsOf(page, 'totals')).map((row) => [row.allocator, row]));
+    await goTo(page, `#timeline?range=${range}`);
+    const rows = await rowsOf(page, 'window');
+    checks.ok(rows.length > 0, 'the timeline shows what the selected time left behind');
+    for (const row of rows) {
+      const of = `memory of the time ${range}: ${row.allocator}`;
+      checks.equal(row['live-at-end'], totals.get(row.allocator)?.live, `${of}, live at the end`);
+      checks.equal(
+        row['live-at-start'] - row['freed-older'] + row['left-live'],
+        row['live-at-end'],
+        `${of}, start and end`,
+      );
+      checks.equal(row['left-live'] + row['freed-inside'], totals.get(row.allocator)?.allocated, `${of}, allocated`);
+    }
+  }
+}
+
 function keyOf(row, key) {
   const value = row.keys[key];
   return value !== null && typeof value === 'object' ? value.symbol : value;
@@ -158,6 +180,7 @@ export async function numbersAgree(page, checks, documents) {
     await totalsAgree(page, checks, report, '#overview', 'totals', true);
     await totalsAgree(page, checks, report, `#overview?range=0-${1e9 - 1}`, 'totals of sums over time', false);
     await partsAddUp(page, checks, report);
+    await windowAddsUp(page, checks);
     await tableAgrees(page, checks, report, 'sites', 'call-site');
     await ordersAgree(page, checks, report);
     await anomaliesAgree(page, checks, report);

@@ -113,7 +113,7 @@ void Ledger::replace(const Event& event, const Step& step) {
     if (!options_.count_duplicates) take_back(old);
     return;
   }
-  count_in_window(event, ending);
+  count_end(event, ending);
   if (history_) history_->reallocated(step.replaced, step.began_ns);
   found(
       step.outcome == Outcome::began ? Imperfection::allocation_on_live_pointer : Imperfection::free_before_allocation,
@@ -154,14 +154,16 @@ void Ledger::end(const Ending& ending) {
   if (history_) history_->ended(ending.origin, origin, ending.bytes, ending.whole);
 }
 
-void Ledger::count_in_window(const Event& event, const Ending& ending) {
-  if (!window_) return;
-  window_->add(origins_[ending.origin].group, {ending.whole ? 1u : 0u, ending.bytes}, ending.began_ns, event.time_ns);
+void Ledger::count_end(const Event& event, const Ending& ending) {
+  const Origin& origin = origins_[ending.origin];
+  const LiveCount amount{ending.whole ? 1u : 0u, ending.bytes};
+  if (window_) window_->add(origin.group, amount, ending.began_ns, event.time_ns);
+  if (traffic_) traffic_->ended(origin.allocator, amount, ending.began_ns);
 }
 
 void Ledger::end_freed(const Event& event, const Ending& ending) {
   end(ending);
-  count_in_window(event, ending);
+  count_end(event, ending);
   const Origin& origin = origins_[ending.origin];
   if (traffic_) traffic_->freed(origin, ending.bytes, ending.whole, ending.began_ns, ending.began_cpu);
   count_free(event, ending, accounts_[origin.group]);
@@ -210,7 +212,7 @@ void Ledger::add_page_event(const Event& event, const Step& step, std::span<cons
       end_freed(event, ending);
     } else {
       end_replaced(ending);
-      count_in_window(event, ending);
+      count_end(event, ending);
       if (history_ && part.head) history_->reallocated(part.origin, part.began_ns);
     }
   }

@@ -128,7 +128,7 @@ class Ledger {
   void fail(const Event& event, const Step& step);
   void replace(const Event& event, const Step& step);
   void take_back(const Origin& origin);
-  void count_in_window(const Event& event, const Ending& ending);
+  void count_end(const Event& event, const Ending& ending);
   void end_freed(const Event& event, const Ending& ending);
   void end(const Ending& ending);
   void end_replaced(const Ending& ending);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <tuple>
 
 namespace kmt {
 
@@ -19,7 +21,8 @@ TrafficLog::Sums::Sums(std::uint64_t start_ns)
     : groups(start_ns, kMostOfGroups),
       sizes(start_ns, kMostOfOthers),
       lifetimes(start_ns, kMostOfOthers),
-      cpus(start_ns, kMostOfOthers) {}
+      cpus(start_ns, kMostOfOthers),
+      lives(start_ns, kMostOfOthers) {}
 
 void TrafficLog::see(const Event& event) {
   if (!sums_) sums_.emplace(event.time_ns);
@@ -72,10 +75,35 @@ void TrafficLog::freed(const Origin& origin, std::uint64_t bytes, bool whole, st
   of_cpus.freed += bytes;
 }
 
+void TrafficLog::ended(Allocator allocator, const LiveCount& amount, std::uint64_t began_ns) {
+  const TimeBuckets& clock = sums_->groups.clock();  // includes the time of every allocation
+  const std::uint64_t offset = began_ns > clock.start_ns() ? began_ns - clock.start_ns() : 0;
+  const auto [id, is_new] =
+      lives_.id_of({static_cast<std::uint32_t>(offset >> clock.shift()), static_cast<std::uint16_t>(clock.shift()),
+                    static_cast<std::uint16_t>(allocator)});
+  TrafficCounts& counts = sums_->lives.at(id, now_ns_);
+  counts.frees += amount.allocations;
+  counts.freed += amount.bytes;
+}
+
+std::vector<LifeTraffic> TrafficLog::take_lives(std::uint32_t shift) {
+  std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint32_t>, LiveCount> sums;
+  for (const Traffic& entry : sums_->lives.take(shift)) {
+    const LifeKey& key = lives_[entry.id];
+    sums[{key.allocator, key.began >> (shift - key.shift), entry.bucket}] += {entry.counts.frees, entry.counts.freed};
+  }
+  std::vector<LifeTraffic> lives;
+  for (const auto& [of, sum] : sums)
+    lives.push_back(
+        {static_cast<Allocator>(std::get<0>(of)), std::get<1>(of), std::get<2>(of), sum.allocations, sum.bytes});
+  return lives;
+}
+
 TrafficOverTime TrafficLog::finish(std::uint64_t end_ns) {
   TrafficOverTime traffic;
   if (!sums_) return traffic;
-  for (BucketedSums* const sums : {&sums_->groups, &sums_->sizes, &sums_->lifetimes, &sums_->cpus}) sums->end(end_ns);
+  for (BucketedSums* const sums : {&sums_->groups, &sums_->sizes, &sums_->lifetimes, &sums_->cpus, &sums_->lives})
+    sums->end(end_ns);
   const TimeBuckets& clock = sums_->groups.clock();
   traffic.axis = {clock.start_ns(), clock.end_ns(), clock.width_ns(), clock.count()};
   const std::uint32_t shift =
@@ -95,6 +123,9 @@ TrafficOverTime TrafficLog::finish(std::uint64_t end_ns) {
     traffic.cpus.push_back({static_cast<Allocator>(key.allocator), key.from, key.to, entry.bucket, entry.counts.frees,
                             entry.counts.freed});
   }
+  const std::uint32_t lives_shift = std::max(clock.shift(), sums_->lives.shift());
+  traffic.lives_coarse = 1u << (lives_shift - clock.shift());
+  traffic.lives = take_lives(lives_shift);
   return traffic;
 }
 

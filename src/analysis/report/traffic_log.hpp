@@ -9,6 +9,7 @@
 #include "analysis/matching/grouping.hpp"
 #include "analysis/series/bucketed_sums.hpp"
 #include "base/intern_table.hpp"
+#include "results/report/live_count.hpp"
 #include "results/report/traffic.hpp"
 
 namespace kmt {
@@ -25,6 +26,9 @@ class TrafficLog {
   // Counts a free. `whole` is true if nothing of the allocation remains after this event.
   void freed(const Origin& origin, std::uint64_t bytes, bool whole, std::uint64_t began_ns, std::uint16_t began_cpu);
 
+  // Counts memory that ended, with or without a free. Duplicate events end nothing.
+  void ended(Allocator allocator, const LiveCount& amount, std::uint64_t began_ns);
+
   // Returns the counts of all data except groups. In the result, call sites are CallSiteId values. `end_ns` is the end
   // of the recording.
   TrafficOverTime finish(std::uint64_t end_ns);
@@ -32,6 +36,8 @@ class TrafficLog {
   std::vector<SharedTraffic> of_groups(std::size_t groups);
 
  private:
+  std::vector<LifeTraffic> take_lives(std::uint32_t shift);
+
   struct SizeKey {
     std::uint64_t requested;
     std::uint64_t allocated;
@@ -48,9 +54,15 @@ class TrafficLog {
     std::uint16_t from;
     std::uint16_t to;
   };
+  // A bucket of the allocation: its index, and the width of the buckets when the memory ended.
+  struct LifeKey {
+    std::uint32_t began;
+    std::uint16_t shift;
+    std::uint16_t allocator;
+  };
   struct Sums {
     explicit Sums(std::uint64_t start_ns);
-    BucketedSums groups, sizes, lifetimes, cpus;
+    BucketedSums groups, sizes, lifetimes, cpus, lives;
   };
 
   std::uint64_t now_ns_ = 0;
@@ -59,6 +71,7 @@ class TrafficLog {
   InternTable<SizeKey> sizes_;
   InternTable<LifetimeKey> lifetimes_;
   InternTable<CpuKey> cpus_;
+  InternTable<LifeKey> lives_;
 };
 
 }  // namespace kmt

@@ -14,8 +14,9 @@ void WindowCounts::add(std::uint32_t group, const LiveCount& amount, std::uint64
   const bool is_freed = ended_ns < range_.to_ns;
   if (groups_.size() <= group) groups_.resize(group + std::size_t{1});
   WindowClasses& classes = groups_[group];
-  (is_older ? is_freed ? classes.freed_older : classes.throughout
-            : is_freed ? classes.freed_inside : classes.left_live) += amount;
+  (is_older   ? is_freed ? classes.freed_older : classes.throughout
+   : is_freed ? classes.freed_inside
+              : classes.left_live) += amount;
 }
 
 }  // namespace kmt

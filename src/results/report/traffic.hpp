@@ -78,6 +78,15 @@ struct CpuTraffic {
 
 // Counts over time that do not belong to groups. Their buckets are `coarse` times as wide as those of the axis. Counts
 // of groups are in GroupRow::traffic, in buckets of the axis.
+// Memory by the buckets in which it was allocated and in which it ended, with or without a free.
+struct LifeTraffic {
+  Allocator allocator = Allocator::slab;
+  std::uint32_t began = 0;
+  std::uint32_t ended = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct TrafficOverTime {
   TimeAxis axis;
   std::uint32_t coarse = 1;
@@ -85,6 +94,8 @@ struct TrafficOverTime {
   std::vector<SizeTraffic> sizes;
   std::vector<LifetimeTraffic> lifetimes;
   std::vector<CpuTraffic> cpus;
+  std::uint32_t lives_coarse = 1;  // like `coarse`, for the buckets of `lives`
+  std::vector<LifeTraffic> lives;
   std::vector<std::int16_t> cpu_nodes;  // empty: unknown
 };
 

@@ -389,6 +389,14 @@ class Explorer {
     return columns.take();
   }
 
+  Json lives() const {
+    Columns columns({"allocator", "began", "ended", "allocations", "bytes"});
+    for (const LifeTraffic& entry : traffic_.lives)
+      columns.add(static_cast<unsigned>(entry.allocator), entry.began, entry.ended, number(entry.allocations),
+                  number(entry.bytes));
+    return columns.take();
+  }
+
   Json document() {
     Json json = Json::object();
     json["start_ns"] = traffic_.axis.start_ns;
@@ -397,6 +405,8 @@ class Explorer {
     add_sizes(json);
     json["lifetimes"] = lifetimes();
     json["cpus"] = cpus();
+    json["lives"] = lives();
+    json["lives_coarse"] = traffic_.lives_coarse;
     json["strings"] = strings_.list();
     json["frames"] = stacks_.frames();
     json["stacks"] = stacks_.stacks();

@@ -31,9 +31,7 @@ std::string title_of(const GroupTable& groups, const std::vector<GroupKey>& by, 
 }
 
 // True if all memory of the group was allocated and freed before the window, or allocated after it.
-bool is_outside_window(const GroupRow* row) {
-  return row->window == WindowClasses{};
-}
+bool is_outside_window(const GroupRow* row) { return row->window == WindowClasses{}; }
 
 void add_key_columns(const std::vector<GroupKey>& by, const Rows& rows, const TextStyle& style, Table& table) {
   for (std::size_t key = 0; key < by.size(); ++key) {

@@ -34,8 +34,8 @@ std::string window_lines(const ReportResult& result, const TextStyle& style) {
     if (!sum.window || !sum.knows_bytes) continue;
     const WindowClasses& window = *sum.window;
     TableRow row{{sum.name}};
-    for (const LiveCount& part : {window.live_at_start(), window.freed_older, window.left_live, window.live_at_end(),
-                                  window.freed_inside})
+    for (const LiveCount& part :
+         {window.live_at_start(), window.freed_older, window.left_live, window.live_at_end(), window.freed_inside})
       row.cells.push_back(say_bytes(part.bytes, style));
     table.rows.push_back(std::move(row));
   }

@@ -25,6 +25,7 @@ import {
   presentAllocators,
 } from './common';
 import { balances, samples } from './samples';
+import { windowSection } from './window';
 
 const kMost = 8;
 const options: { by: Dimension; allocator: AllocatorName | null } = { by: 'site', allocator: null };
@@ -302,6 +303,7 @@ export function timelinePage(app: App): HTMLElement {
                 height: 150,
               }),
             ),
+            windowSection(app),
             el(
               'div',
               { class: 'legends' },

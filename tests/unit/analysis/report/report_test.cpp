@@ -151,10 +151,12 @@ TEST_F(Report, AWindowSortsAllocationsByTheirTimes) {
   EXPECT_EQ(until_end.throughout, (LiveCount{2, 256}));
 }
 
-// A duplicate event replaces its first event and ends nothing.
+// A large kmalloc that two events report counts once. The second event ends nothing.
 TEST_F(Report, AWindowCountsADuplicateEventOnce) {
-  add(EventKind::kmalloc, 0x1000).bytes_allocated = 4096;
-  add(EventKind::kmem_cache_alloc, 0x1000).bytes_allocated = 4096;
+  add(EventKind::kmalloc, 0x1000).bytes_allocated = 16384;
+  Event& second = add(EventKind::kmalloc, 0x1000);
+  second.bytes_allocated = 16384;
+  second.call_site = {2};
   ReportRequest request;
   request.window = TimeWindow{};
   ReportAnalysis analysis(info, NoNames(), std::move(request));
@@ -165,7 +167,7 @@ TEST_F(Report, AWindowCountsADuplicateEventOnce) {
     left += row.window.value().left_live;
     freed += row.window->freed_inside;
   }
-  EXPECT_EQ(left, (LiveCount{1, 4096}));
+  EXPECT_EQ(left, (LiveCount{1, 16384}));
   EXPECT_EQ(freed, LiveCount{});
 }
 
