@@ -6,9 +6,9 @@
 
 namespace kmt {
 
-// Returns the caches, sizes and page orders that may grow according to samples or the kernel's counters. A recording
-// should cover them. The most likely ones are first. A kernel event filter limits their number. Empty if nothing may
-// grow.
+// Returns the caches, sizes and page orders that a recording should cover, because their memory may grow according to
+// samples or the kernel's counters. Those most likely to grow are first. Their number is limited, because they become
+// terms of a kernel event filter. Empty if nothing may grow.
 Narrowing narrow(const InvestigationEvidence& evidence);
 
 }  // namespace kmt

@@ -126,9 +126,9 @@ bool Grouping::is_by_process(Allocator allocator) const {
          std::ranges::none_of(by_, [](GroupKey key) { return applies(key, Allocator::vmap); });
 }
 
-// Returns a number for the event's cache that also shows whether the object is from kmem_cache_alloc or from a
-// reclaimable kmalloc cache. Events do not name the cache of kmalloc objects, but their GFP flags show whether it is
-// reclaimable.
+// Returns a number for what the event shows about its cache. Events of kmem_cache_alloc show which cache it is, and the
+// lowest bit of the number is then 1. Events of kmalloc do not name the cache, but their GFP flags show whether it is a
+// reclaimable cache. The number is then 2 for a reclaimable cache, and 0 for others.
 std::uint32_t Grouping::cache_and_family(const Event& event) const {
   if (event.kind == EventKind::kmalloc) return caches_.is_reclaimable_kmalloc(event) ? 2 : 0;
   return event.cache.value << 1 | (event.kind == EventKind::cache_alloc ? 1 : 0);

@@ -190,8 +190,8 @@ const Syscalls::Entry& Syscalls::entry_of(StackId stack) {
   const auto frames = info_.tables.stacks[stack];
   bool dispatched = false;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-    // The outermost frames are the kernel's entry code. If a function ends with a call, the return address is just
-    // after the function. Such a frame has the name of the next function.
+    // Starts with the outermost frames, which are the kernel's entry code. Some frames have a wrong name: if a function
+    // ends with a call, the return address may already be in the next function.
     const std::string symbol = symbols_.name(*frame);
     if (symbol.empty() || symbol.starts_with("0x")) {  // address without a symbol
       entry.unnamed = true;

@@ -58,7 +58,7 @@ class Sheet {
     lines_.push_back(
         {.id = std::move(id), .label = std::move(label), .bytes = as_signed(bytes), .source = std::move(source)});
   }
-  // Adds a line whose amount no file contains. The amount counts as 0, so its memory becomes a part of the sheet's last
+  // Adds a line whose amount no file contains. The line counts as 0, so its memory becomes a part of the sheet's last
   // line.
   void unknown_line(std::string id, std::string label, std::string source) {
     line(std::move(id), std::move(label), 0, std::move(source));

@@ -11,8 +11,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the member of `places` that has the index of the argument `name`, as named in include/trace/events. Returns
-// nullptr for arguments that kmemtrace does not need.
+// Returns the member of `places` in which to store the index of the argument `name` (a name in include/trace/events).
+// Returns nullptr for arguments that kmemtrace does not need.
 signed char* place_of(kmt_arguments& places, std::string_view name) {
   if (name == "call_site") return &places.call_site;
   if (name == "ptr" || name == "page") return &places.pointer;

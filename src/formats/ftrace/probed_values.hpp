@@ -41,8 +41,8 @@ using ReadValues = std::map<std::uint8_t, std::optional<std::vector<std::uint8_t
 // the arguments of the call.
 void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order,
                  std::span<const std::uint64_t> arguments, ReadValues& to);
-// Encodes the values in the format of call_entry's field `values`. A value that could not be read has the size
-// kValueLeftOut.
+// Encodes the values in the format of call_entry's field `values`. Instead of a size, a value that could not be read
+// has kValueNotRead, and a value that is in no record has kValueLeftOut.
 std::vector<std::uint8_t> joined(const ReadValues& values, ByteOrder order);
 
 }  // namespace kmt

@@ -11,10 +11,10 @@
 
 namespace kmt {
 
-// In a record, each value starts with its size. If the value is missing, one of these numbers is stored in place of the
-// size.
-constexpr std::uint16_t kValueNotRead = 0xFFFF;
-// The value did not fit into the record; files never contain this number.
+// Each recorded value starts with its size. If the value is missing, kValueNotRead or kValueLeftOut is stored in place
+// of the size.
+constexpr std::uint16_t kValueNotRead = 0xFFFF;  // the value could not be read
+// The value is in no record, mostly because it was too long. This number is used only in memory, never in files.
 constexpr std::uint16_t kValueLeftOut = 0xFFFE;
 constexpr std::size_t kMostStringBytes = 255;  // maximum length of a recorded string
 

@@ -19,8 +19,8 @@ class KernelCaches {
   KernelCaches(KernelCaches&&) noexcept;
   KernelCaches& operator=(KernelCaches&&) noexcept;
 
-  // Returns the caches in the text of /proc/slabinfo. If the text has none, asks the BPF program, which leaves out
-  // caches whose objects it cannot count. Empty if there is no program.
+  // Returns the caches in the text of /proc/slabinfo. If the text has none, returns the caches that the BPF program
+  // lists (it omits caches whose objects it cannot count), or nothing if there is no program.
   std::vector<SlabInfo> read(std::string_view slabinfo) const;
   // Does the same with the current text.
   std::vector<SlabInfo> read() const;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostCauses = 3;  // maximum number of causes that are shown
 
-// The groups that have one verdict.
+// The number of growing groups with a given verdict, and the group to name first.
 struct Growing {
   std::size_t groups = 0;
   const LeakRow* fastest = nullptr;

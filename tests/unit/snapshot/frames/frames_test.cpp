@@ -28,7 +28,7 @@ class PageFrames : public ::testing::Test {
  protected:
   void write(const std::string& name, std::string_view text) { create(folder() + "/" + name, text); }
   std::string folder() const { return folder_.path(); }
-  // Returns the words that are read, as "first:count" for each call, and appends them to `flags` and `cgroups`.
+  // Appends the words that are read to `flags` and `cgroups`. Returns "first:count" for each block of words.
   std::string read(FrameFiles& files, std::size_t most_calls = 100) {
     std::string calls;
     files.read([&](const FrameWords& words) {
