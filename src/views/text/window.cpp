@@ -36,7 +36,7 @@ std::string window_lines(const ReportResult& result, const TextStyle& style) {
     TableRow row{{sum.name}};
     for (const LiveCount& part :
          {window.live_at_start(), window.freed_older, window.left_live, window.live_at_end(), window.freed_inside})
-      row.cells.push_back(say_bytes(part.bytes, style));
+      row.cells.push_back(cell_text(part.bytes, Unit::bytes, style.raw));
     table.rows.push_back(std::move(row));
   }
   std::string out = "\n" + heading(range_text(*result.window, trace), style) + to_text(table, style);
