@@ -44,6 +44,20 @@ record none.kmt 40 --no-probes
 # `stat` counts the objects of paths without a tracepoint by slab cache.
 kmemtrace stat -a --json -- sh /tmp/forks 100 >stat.json 2>stat.said || failed=1
 
+# Without slabinfo, `stat` lists the slab caches with a BPF program. The second proc still has slabinfo.
+mkdir /tmp/proc
+mount -t proc proc /tmp/proc
+mount --bind /dev/null /proc/slabinfo
+cat >/tmp/files <<'END'
+mkdir /tmp/many
+for i in $(seq 3000); do : >/tmp/many/$i; done
+END
+cat /tmp/proc/slabinfo >slabinfo-before
+kmemtrace stat -a --json -- sh /tmp/files >stat-hidden.json 2>>stat.said || failed=1
+cat /tmp/proc/slabinfo >slabinfo-after
+rm -r /tmp/many
+umount /proc/slabinfo /tmp/proc
+
 # Waits until a recording has created its probes.
 wait_for_probes() {
   for _ in $(seq 150); do

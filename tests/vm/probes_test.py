@@ -109,6 +109,19 @@ class Probes(unittest.TestCase):
                 self.assertLess(abs(cache['net_objects'] - cache['slabinfo_objects']), 13 * 60 + 64)
                 self.assertLess(abs(cache['net_objects']), cache['allocations'] / 2)
 
+    @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'the kernel has no iterator over slab caches')
+    def test_caches_are_listed_without_slabinfo(self):
+        def active(name):
+            return {line.split()[0]: int(line.split()[1]) for line in self.text(name).splitlines()[2:]}
+        before, after = active('slabinfo-before'), active('slabinfo-after')
+        counted = {cache['name']: cache['slabinfo_objects'] for cache in json.loads(self.text('stat-hidden.json'))['caches']}
+        self.assertNotIn(None, counted.values())
+        inodes = max('shmem_inode_cache', 'inode_cache', key=lambda name: after[name] - before[name])
+        for name in ('dentry', inodes):
+            with self.subTest(name):
+                self.assertGreater(counted[name], 2500)
+                self.assertLess(abs(counted[name] - (after[name] - before[name])), 300)
+
     def test_frees_name_their_call_site(self):
         groups = json.dumps(report(os.path.join(self.out, 'stacks.kmt'), '--by', 'free-site')['groups'])
         for function in ('kvfree_call_rcu', 'kmem_cache_free_bulk'):

@@ -31,8 +31,17 @@ struct slab {  // mm/slab.h
   unsigned objects : 15;
 };
 
+// Linux 7.2 and earlier have an array of pointers to nodes, and Linux 7.3 has an array of structs with such a pointer.
 struct kmem_cache___with_nodes {
   struct kmem_cache_node* node[1];
+};
+
+struct kmem_cache_per_node_ptrs {
+  struct kmem_cache_node* node;
+};
+
+struct kmem_cache___with_node_structs {
+  struct kmem_cache_per_node_ptrs per_node[1];
 };
 
 struct bpf_iter_meta {
@@ -68,12 +77,33 @@ static long visit_slab(__attribute__((unused)) u32 index, struct walk* walk) {
   return 0;
 }
 
-// Adds the objects of a node. Returns false if they are unknown.
-static __always_inline bool add_node(struct kmt_kernel_cache* entry, u64 cache, u32 number) {
+// The places of the pointers to nodes, as offsets in a cache.
+struct node_places {
+  u64 first;
+  u64 distance;  // between two pointers; 0: this kernel has no known layout
+};
+
+// Each branch has code that the compiler cannot move. Otherwise it would compute the offsets of both layouts, and the
+// verifier refuses the offset of a field that this kernel lacks.
+static __always_inline struct node_places places_of_nodes(void) {
+  struct node_places places = {};
+  if (bpf_core_field_exists(struct kmem_cache___with_node_structs, per_node)) {
+    places.first = bpf_core_field_offset(struct kmem_cache___with_node_structs, per_node) +
+                   bpf_core_field_offset(struct kmem_cache_per_node_ptrs, node);
+    places.distance = bpf_core_type_size(struct kmem_cache_per_node_ptrs);
+    asm volatile("" : "+r"(places.first), "+r"(places.distance));
+  } else if (bpf_core_field_exists(struct kmem_cache___with_nodes, node)) {
+    places.first = bpf_core_field_offset(struct kmem_cache___with_nodes, node);
+    places.distance = sizeof(struct kmem_cache_node*);
+    asm volatile("" : "+r"(places.first), "+r"(places.distance));
+  }
+  return places;
+}
+
+// Adds the objects of the node whose pointer is at this address. Returns false if they are unknown.
+static __always_inline bool add_node(struct kmt_kernel_cache* entry, u64 place) {
   const struct kmem_cache_node* node = 0;
-  bpf_probe_read_kernel(&node, sizeof node,
-                        (const void*)(cache + bpf_core_field_offset(struct kmem_cache___with_nodes, node) +
-                                      number * sizeof node));
+  if (bpf_probe_read_kernel(&node, sizeof node, (const void*)place) != 0) return false;
   if (!node) return true;
   const u64 head = (u64)node + bpf_core_field_offset(struct kmem_cache_node, partial);
   struct walk walk = {head, (u64)BPF_CORE_READ(node, partial.next), 0, 0};
@@ -94,9 +124,10 @@ int list_caches(struct bpf_iter__kmem_cache* context) {
   // The verifier allows no calculation with the pointer, but allows it with a copy that is read as a number.
   u64 address = 0;
   bpf_probe_read_kernel(&address, sizeof address, &cache);
-  entry.knows_objects = bpf_core_field_exists(struct kmem_cache_node, total_objects);
+  const struct node_places places = places_of_nodes();
+  entry.knows_objects = bpf_core_field_exists(struct kmem_cache_node, total_objects) && places.distance > 0;
   for (u32 i = 0; i < KMT_MOST_NODES && i < nodes && entry.knows_objects; ++i)
-    if (!add_node(&entry, address, i)) entry.knows_objects = 0;
+    if (!add_node(&entry, address + places.first + i * places.distance)) entry.knows_objects = 0;
   bpf_seq_write(context->meta->seq, &entry, sizeof entry);
   return 0;
 }
