@@ -43,6 +43,9 @@ record none.kmt 40 --no-probes
 
 # `stat` counts the objects of paths without a tracepoint by slab cache.
 kmemtrace stat -a --json -- sh /tmp/forks 100 >stat.json 2>stat.said || failed=1
+kmemtrace stat -a --json --no-probes -- sh /tmp/forks 100 >stat-none.json 2>>stat.said || failed=1
+kmemtrace top --batch -n 1 --view net --no-probes >top-none.txt 2>>stat.said || failed=1
+kmemtrace profile --json --no-probes -d 1s >profile-none.json 2>>stat.said || failed=1
 
 # Without slabinfo, `stat` lists the slab caches with a BPF program. The second proc still has slabinfo.
 mkdir /tmp/proc

@@ -109,6 +109,18 @@ class Probes(unittest.TestCase):
                 self.assertLess(abs(cache['net_objects'] - cache['slabinfo_objects']), 13 * 60 + 64)
                 self.assertLess(abs(cache['net_objects']), cache['allocations'] / 2)
 
+    @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'the kernel does not report the cache of a freed object')
+    def test_without_probes_the_uncounted_functions_are_named(self):
+        for name in ('stat-none.json', 'profile-none.json'):
+            with self.subTest(name):
+                counted = json.loads(self.text(name))
+                self.assertEqual('--no-probes', counted['uncounted_reason'])
+                for function in ('kmem_cache_free_bulk', '__kfree_rcu_sheaf'):
+                    self.assertIn(function, counted['uncounted_functions'])
+        [maple] = [cache for cache in json.loads(self.text('stat-none.json'))['caches'] if cache['name'] == 'maple_node']
+        self.assertGreater(maple['net_objects'], maple['allocations'] / 2)  # most frees are in these functions
+        self.assertRegex(self.text('top-none.txt'), r'kmem_cache_free_bulk\(\).* are not counted \(--no-probes\)')
+
     @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'the kernel has no iterator over slab caches')
     def test_caches_are_listed_without_slabinfo(self):
         def active(name):

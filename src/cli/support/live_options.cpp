@@ -37,9 +37,16 @@ void add_live_options(Command& command, LiveOptions& options) {
   command.option("--cgroup", &options.cgroup, "CGROUP",
                  "Watch only tasks in CGROUP and in cgroups below it\nOnly cgroups of version 2 can be selected.");
   command.option("-d,--duration", &options.duration, "T", "Stop after time T: 10s, 1.5s, 200ms, 5m");
+  add_no_probes_option(command, options.no_probes);
   command.argument("COMMAND", &options.command,
                    "Run COMMAND, and watch COMMAND and its child processes until COMMAND ends\n"
                    "Allocations in an interrupt are included if the interrupted task is watched.");
+}
+
+void add_no_probes_option(Command& command, bool& no_probes) {
+  command.flag("--no-probes", &no_probes,
+               "Do not probe kernel paths without a tracepoint\nBy default, BPF programs count what "
+               "kmem_cache_free_bulk(), kfree_rcu() and others free, and what bulk functions allocate (Linux 6.13).");
 }
 
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child) {

@@ -16,11 +16,14 @@ struct LiveOptions {
   std::vector<std::string> pids;
   std::string cgroup;
   std::string duration;
+  bool no_probes = false;
   std::vector<std::string> command;
 };
 
-// Adds -a, -p, --cgroup, -d and COMMAND. `options` must outlive the command.
+// Adds -a, -p, --cgroup, -d, --no-probes and COMMAND. `options` must outlive the command.
 void add_live_options(Command& command, LiveOptions& options);
+// Adds --no-probes. `no_probes` must outlive the command.
+void add_no_probes_option(Command& command, bool& no_probes);
 
 // Returns the selected tasks. `child` is the process of COMMAND, which has not started yet. Throws Error.
 BpfSelection selection_of(const LiveOptions& options, std::optional<pid_t> child);

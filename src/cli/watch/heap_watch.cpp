@@ -17,13 +17,15 @@ namespace {
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 
-HeapRequest request_of(const BpfSelection& selection, const std::vector<TopView>& views, WatchedPages pages) {
+HeapRequest request_of(const BpfSelection& selection, const std::vector<TopView>& views, WatchedPages pages,
+                       bool probes) {
   HeapRequest request;
   request.selection = selection;
   request.pages = true;
   request.no_movable_pages = pages == WatchedPages::kernel;
   request.sites = true;
   request.caches = std::ranges::find(views, TopView::net) != views.end();
+  request.probes = probes;
   request.mean_bytes = kMeanBytes;
   return request;
 }
@@ -38,11 +40,11 @@ std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
 }
 
 HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
-                     std::vector<TopView> views, WatchedPages pages)
+                     std::vector<TopView> views, WatchedPages pages, bool probes)
     : selection_(std::move(selection_text)),
       interval_(interval),
       account_(views, kMeanBytes, kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
-      watcher_(request_of(selection, views, pages),
+      watcher_(request_of(selection, views, pages, probes),
                {[this](const HeapSample& sample) { account_.samples().add(sample); },
                 [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
   caches_.counting = watcher_.read_caches().counting;
@@ -86,7 +88,7 @@ TopResult HeapWatch::result(TopView view) const {
   if (slabs_) compare_with_slabinfo(caches, first_slabs_, slabs_->read());
   result.rows = rows_of_caches(caches, caches_now_);
   result.counting = caches.counting;
-  result.uncounted_objects = caches.uncounted_objects;
+  result.uncounted = caches.uncounted;
   return result;
 }
 

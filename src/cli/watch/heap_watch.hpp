@@ -20,9 +20,9 @@ enum class WatchedPages { all, kernel };
 
 class HeapWatch {
  public:
-  // Starts watching slab and page allocations for `views`. Throws Error.
+  // Starts watching slab and page allocations for `views`. `probes` is false with --no-probes. Throws Error.
   HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
-            std::vector<TopView> views, WatchedPages pages);
+            std::vector<TopView> views, WatchedPages pages, bool probes);
   HeapWatch(const HeapWatch&) = delete;
   HeapWatch& operator=(const HeapWatch&) = delete;
 

@@ -190,6 +190,7 @@ class Profiler {
     request.slab = options_.of != "pages";
     request.pages = options_.of != "slab";
     request.caches = wants_caches(options_);
+    request.probes = !options_.live.no_probes;
     request.mean_bytes = parse_rate(options_.rate);
     return request;
   }
@@ -300,8 +301,8 @@ Command profile_command() {
   command.option("-o,--output", &options->output, "FILE",
                  "Write the profile to FILE: *.pb.gz for pprof, *.json, or *.kmt for --show");
   command.option("--show", &options->show, "FILE", "Show the profile in FILE.kmt, grouped by the keys of --by",
-                 {.excludes = {"--all", "--pid", "--cgroup", "--duration", "COMMAND", "--rate", "--of", "--continuous",
-                               "--every", "--keep", "--format"}});
+                 {.excludes = {"--all", "--pid", "--cgroup", "--duration", "--no-probes", "COMMAND", "--rate", "--of",
+                               "--continuous", "--every", "--keep", "--format"}});
   command.option("--continuous", &options->continuous, "FOLDER",
                  "Write a profile into FOLDER after each interval T, until interrupted\n"
                  "Each profile shows the allocations in its interval, and the memory that was allocated since the "

@@ -38,6 +38,7 @@ constexpr std::chrono::milliseconds kPause{100};
 struct ServeArguments {
   std::string address;
   std::string cgroup;
+  bool no_probes = false;
   std::size_t most_names = 50;
 };
 
@@ -120,7 +121,7 @@ void serve(const ServeArguments& options) {
   say_caveats();
   HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
                   {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::net},
-                  WatchedPages::all);
+                  WatchedPages::all, !options.no_probes);
   ExportedSeries call_sites(options.most_names);
   ExportedSeries caches(options.most_names);
   ExportedSeries page_orders(options.most_names);
@@ -137,7 +138,7 @@ void serve(const ServeArguments& options) {
     now.call_sites = call_sites.rows();
     now.caches = caches.rows();
     if (watch.caches().counting == CacheCounting::counted) now.cache_objects = watch.caches().rows;
-    now.uncounted_objects = watch.caches().uncounted_objects;
+    now.uncounted = watch.caches().uncounted;
     now.page_orders = page_orders.rows();
     now.modules = modules.rows();
     now.losses = result.losses;
@@ -170,6 +171,7 @@ Command serve_command() {
   command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751",
                  {.required = true});
   command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in CGROUP and in cgroups below it");
+  add_no_probes_option(command, options->no_probes);
   command.option("--top", &options->most_names, "N", "Serve series of at most N call sites and N caches (default: 50)",
                  {.range = OptionRange{1, 10000}});
   return command;

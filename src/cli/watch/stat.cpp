@@ -112,7 +112,7 @@ std::optional<std::uint64_t> interval_of(const StatArguments& options) {
 int stat(const StatArguments& options) {
   const std::optional<std::uint64_t> interval = interval_of(options);
   LiveRun run(options.live);
-  const EventCounters counters(run.selection());
+  const EventCounters counters(run.selection(), !options.live.no_probes);
   const KernelCaches slabs;
   keep_watching();
   const auto print = [&](const Reading& from, const Reading& to, bool whole) {

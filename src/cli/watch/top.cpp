@@ -310,7 +310,7 @@ int top(const TopArguments& options) {
   const bool frames_only = options.batch || options.result.json || options.frames > 0;
   LiveRun run(options.live);
   HeapWatch watch(run.selection(), selection_text(options.live), interval,
-                  frames_only ? std::vector{view} : all_views(), WatchedPages::kernel);
+                  frames_only ? std::vector{view} : all_views(), WatchedPages::kernel, !options.live.no_probes);
   std::optional<TopScreen> screen;
   if (!frames_only) screen.emplace();
   run.start(frames_only ? "Watching" : nullptr);

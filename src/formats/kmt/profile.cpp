@@ -65,8 +65,10 @@ Texts facts_of(const DrawnProfile& profile) {
   for (const auto& [name, member] : kLosses) facts.emplace_back(name, fmt::format("{}", profile.losses.*member));
   if (profile.caches.counting != CacheCounting::not_requested) {
     facts.emplace_back("slab_caches", kCountings[static_cast<std::size_t>(profile.caches.counting)]);
-    facts.emplace_back("uncounted_objects", fmt::format("{}", profile.caches.uncounted_objects));
-    facts.emplace_back("uncounted_functions", fmt::format("{}", fmt::join(profile.caches.uncounted_functions, " ")));
+    const UncountedObjects& uncounted = profile.caches.uncounted;
+    facts.emplace_back("uncounted_objects", fmt::format("{}", uncounted.objects));
+    facts.emplace_back("uncounted_functions", fmt::format("{}", fmt::join(uncounted.functions, " ")));
+    facts.emplace_back("uncounted_reason", uncounted.reason);
   }
   for (const CacheCount& cache : profile.caches.rows)
     facts.emplace_back(fmt::format("{}{}:{}", kCachePrefix, cache.object_bytes, cache.name),
@@ -111,11 +113,12 @@ void take_fact(std::string_view name, std::string_view value, DrawnProfile& prof
   const auto counting = std::ranges::find(kCountings, value);
   if (name == "slab_caches" && counting != kCountings.end())
     profile.caches.counting = static_cast<CacheCounting>(counting - kCountings.begin());
-  if (name == "uncounted_objects") profile.caches.uncounted_objects = number(value);
+  UncountedObjects& uncounted = profile.caches.uncounted;
+  if (name == "uncounted_objects") uncounted.objects = number(value);
+  if (name == "uncounted_reason") uncounted.reason = value;
   if (name == "uncounted_functions")
     for (const std::string_view function : split(value, ' '))
-      if (!function.empty() && profile.caches.uncounted_functions.size() < kMostMissing)
-        profile.caches.uncounted_functions.emplace_back(function);
+      if (!function.empty() && uncounted.functions.size() < kMostMissing) uncounted.functions.emplace_back(function);
   if (name.starts_with(kCachePrefix)) profile.caches.rows.push_back(cache_of(name.substr(kCachePrefix.size()), value));
   if (name.starts_with(kCgroupPrefix)) profile.cgroups[number(name.substr(kCgroupPrefix.size()))] = value;
 }

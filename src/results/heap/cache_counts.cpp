@@ -23,8 +23,8 @@ std::optional<std::uint64_t> active_objects(const std::vector<SlabInfo>& slabs, 
 CacheCounts difference(const CacheCounts& from, const CacheCounts& to) {
   CacheCounts result;
   result.counting = to.counting;
-  result.uncounted_objects = to.uncounted_objects - from.uncounted_objects;
-  result.uncounted_functions = to.uncounted_functions;
+  result.uncounted = to.uncounted;
+  result.uncounted.objects -= from.uncounted.objects;
   for (CacheCount cache : to.rows) {
     const auto before =
         std::ranges::find_if(from.rows, [&](const CacheCount& one) { return is_same_cache(one, cache); });

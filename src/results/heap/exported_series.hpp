@@ -27,7 +27,7 @@ struct ExportedMetrics {
   std::vector<ExportedRow> modules;  // modules of the call sites of slab objects
   // Counts since the start, of all caches. Empty before Linux 6.13, which does not report the cache of a freed object.
   std::optional<std::vector<CacheCount>> cache_objects;
-  std::uint64_t uncounted_objects = 0;  // like CacheCounts::uncounted_objects
+  UncountedObjects uncounted;  // objects that `cache_objects` lacks
   HeapLosses losses;
   std::uint64_t replaced = 0;     // like TopResult::replaced
   std::uint64_t memory = 0;       // bytes of kernel memory that kmemtrace uses

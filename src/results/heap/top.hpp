@@ -60,7 +60,7 @@ struct TopResult {
   TopTotals pages;
   std::vector<TopRow> rows;
   CacheCounting counting = CacheCounting::not_requested;  // whether the view net has rows
-  std::uint64_t uncounted_objects = 0;                    // like CacheCounts::uncounted_objects
+  UncountedObjects uncounted;                             // of the view net
   std::uint64_t rows_merged = 0;  // number of rows merged into "[others]" because there were too many
   HeapLosses losses;
   std::uint64_t replaced = 0;  // number of samples whose address was allocated again although no free was seen

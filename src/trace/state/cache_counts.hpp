@@ -35,12 +35,17 @@ enum class CacheCounting : std::uint8_t {
   counted
 };
 
+// Objects that the counts lack.
+struct UncountedObjects {
+  std::uint64_t objects = 0;           // objects that were not counted, because a table in the kernel was full
+  std::vector<std::string> functions;  // kernel functions without a tracepoint whose objects are not counted
+  std::string reason;                  // why the objects of `functions` are not counted; empty if it is unknown
+};
+
 struct CacheCounts {
   CacheCounting counting = CacheCounting::not_requested;
   std::vector<CacheCount> rows;
-  std::uint64_t uncounted_objects = 0;  // objects that `rows` lacks, because a table in the kernel was full
-  // Kernel functions without a tracepoint whose objects `rows` lacks, because no BPF program can be attached to them.
-  std::vector<std::string> uncounted_functions;
+  UncountedObjects uncounted;
 };
 
 }  // namespace kmt

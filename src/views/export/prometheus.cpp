@@ -91,9 +91,14 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
                                                          {"unfollowed", lost.unfollowed},
                                                          {"events_not_told_apart", lost.sites},
                                                          {"frees_without_tracepoint", metrics.replaced},
-                                                         {"objects_without_cache", metrics.uncounted_objects}};
+                                                         {"objects_without_cache", metrics.uncounted.objects}};
   for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
   families.push_back(std::move(missed));
+  MetricFamily uncounted = family_of("kmemtrace_uncounted_function",
+                                     "Kernel functions whose objects kmemtrace_cache_objects lacks", MetricType::Gauge);
+  for (const std::string& function : metrics.uncounted.functions)
+    add(uncounted, {{"function", printable(function)}, {"reason", printable(metrics.uncounted.reason)}}, 1);
+  if (!uncounted.metric.empty()) families.push_back(std::move(uncounted));
   MetricFamily info = family_of("kmemtrace_kernel_info", "The traced kernel", MetricType::Gauge);
   add(info, {{"release", printable(metrics.kernel)}}, 1);
   families.push_back(std::move(info));

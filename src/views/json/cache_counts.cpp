@@ -20,8 +20,13 @@ Json to_json(const CacheCount& cache) {
 void add_caches(Json& json, const CacheCounts& caches) {
   json["caches"] = caches.counting == CacheCounting::counted ? Json::array() : Json(nullptr);
   for (const CacheCount& cache : caches.rows) json["caches"].push_back(to_json(cache));
-  json["uncounted_objects"] = caches.uncounted_objects;
-  json["uncounted_functions"] = caches.uncounted_functions;
+  add_uncounted(json, caches.uncounted);
+}
+
+void add_uncounted(Json& json, const UncountedObjects& uncounted) {
+  json["uncounted_objects"] = uncounted.objects;
+  json["uncounted_functions"] = uncounted.functions;
+  json["uncounted_reason"] = text_or_null(uncounted.reason);
 }
 
 }  // namespace kmt

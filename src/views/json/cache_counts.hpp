@@ -8,7 +8,9 @@
 namespace kmt {
 
 Json to_json(const CacheCount& cache);
-// Adds the keys `caches` and `uncounted_objects`.
+// Adds the key `caches`, and the keys of add_uncounted().
 void add_caches(Json& json, const CacheCounts& caches);
+// Adds the keys that start with `uncounted_`.
+void add_uncounted(Json& json, const UncountedObjects& uncounted);
 
 }  // namespace kmt

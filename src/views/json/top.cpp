@@ -59,7 +59,7 @@ std::string json_top(const TopResult& result, const SymbolNames& symbols) {
   const bool is_net = result.view == TopView::net;
   json["rows"] = is_net && result.counting != CacheCounting::counted ? Json(nullptr) : Json::array();
   for (const TopRow& row : result.rows) json["rows"].push_back(to_json(row, result.view, symbols));
-  if (is_net) json["uncounted_objects"] = result.uncounted_objects;
+  if (is_net) add_uncounted(json, result.uncounted);
   json["rows_merged"] = result.rows_merged;
   json["losses"] = to_json(result.losses);
   json["replaced"] = result.replaced;

@@ -13,7 +13,7 @@ namespace kmt {
 namespace {
 
 CacheCounts counted(std::vector<CacheCount> rows, std::uint64_t uncounted = 0) {
-  return {CacheCounting::counted, std::move(rows), uncounted};
+  return {CacheCounting::counted, std::move(rows), {uncounted, {}, {}}};
 }
 
 TEST(CacheCounts, DifferenceHasOnlyTheEventsOfTheInterval) {
@@ -21,7 +21,7 @@ TEST(CacheCounts, DifferenceHasOnlyTheEventsOfTheInterval) {
   const CacheCounts to = counted({{"dentry", 192, 12, 9, {}}, {"filp", 192, 5, 5, {}}, {"pid", 128, 40, 0, {}}}, 3);
   const CacheCounts result = difference(from, to);
   EXPECT_EQ(result.counting, CacheCounting::counted);
-  EXPECT_EQ(result.uncounted_objects, 2u);
+  EXPECT_EQ(result.uncounted.objects, 2u);
   ASSERT_EQ(result.rows.size(), 2u);
   EXPECT_EQ(result.rows[0].name, "pid");  // the largest change of bytes
   EXPECT_EQ(result.rows[0].net_bytes(), 5120);
@@ -69,11 +69,24 @@ TEST(CacheCounts, TextShowsAllOfTheTable) {
   EXPECT_EQ(cache_counts_text(counted({{"pid", 128, 1, 1, {}}}), style).find("Slabinfo"), std::string::npos);
 }
 
+TEST(CacheCounts, FunctionsWithoutProgramAreNamedWithTheReason) {
+  CacheCounts counts = counted({{"filp", 192, 9, 1, 7}});
+  counts.uncounted = {0, {"kfree_nolock", "__kfree_rcu_sheaf"}, "--no-probes"};
+  TextStyle style;
+  style.raw = true;
+  const std::string text = cache_counts_text(difference({}, counts), style);
+  EXPECT_NE(text.find("kfree_nolock(), __kfree_rcu_sheaf() are not counted (--no-probes)."), std::string::npos) << text;
+  Json json = Json::object();
+  add_caches(json, difference({}, counts));
+  EXPECT_EQ(json["uncounted_functions"], Json({"kfree_nolock", "__kfree_rcu_sheaf"}));
+  EXPECT_EQ(json["uncounted_reason"], "--no-probes");
+}
+
 TEST(CacheCounts, KeysAreDocumented) {
   const test::DocumentedKeys keys("stat-json.md");
   Json json = Json::object();
   add_caches(json, counted({{"filp", 192, 9, 1, 7}}));
-  EXPECT_EQ(keys(json), "caches uncounted_objects uncounted_functions ");
+  EXPECT_EQ(keys(json), "caches uncounted_objects uncounted_functions uncounted_reason ");
   EXPECT_EQ(keys(json["caches"][0]), "name object_bytes allocations frees net_objects net_bytes slabinfo_objects ");
   CacheCounts old_kernel;
   old_kernel.counting = CacheCounting::unsupported;

@@ -28,22 +28,23 @@ bool traces_functions() {
 
 }  // namespace
 
-bool CacheTables::prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types,
+bool CacheTables::prepare(bpf_map* map, std::size_t cpus, CacheRequest request, const KernelTypes& types,
                           std::vector<PathProgram> paths) {
   map_ = map;
-  if (requested)
+  if (request.counts)
     counting_ = types.has_function("bpf_get_kmem_cache") ? CacheCounting::counted : CacheCounting::unsupported;
   const bool counts = counting_ == CacheCounting::counted;
   entries_ = counts ? cpus * KMT_SLAB_EVENTS * KMT_COUNTED_CACHES : 0;
   bpf_map__set_max_entries(map, counts ? static_cast<unsigned>(entries_) : 1);
-  const bool can_trace = counts && traces_functions();
+  const bool can_trace = counts && request.probes && traces_functions();
+  uncounted_.reason = request.probes ? "the kernel allows no BPF program there" : "--no-probes";
   for (PathProgram& path : paths) {
     // Linux 6.18 has this function by another name.
     if (path.function == kNolockAllocFunction && !types.has_function(path.function))
       path.function = kOldNolockAllocFunction;
     const bool exists = counts && types.has_function(path.function);
     bpf_program__set_autoload(path.program, exists && can_trace);
-    if (exists && !can_trace) uncounted_.push_back(path.function);
+    if (exists && !can_trace) uncounted_.functions.push_back(path.function);
     if (!exists || !can_trace) continue;
     bpf_program__set_attach_target(path.program, 0, path.function.c_str());
     paths_.push_back(std::move(path));
@@ -72,8 +73,9 @@ CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
   }
   CacheCounts counts;
   counts.counting = counting_;
-  counts.uncounted_objects = uncounted_objects;
-  counts.uncounted_functions = uncounted_;
+  counts.uncounted = uncounted_;
+  counts.uncounted.objects = uncounted_objects;
+  if (counts.uncounted.functions.empty()) counts.uncounted.reason.clear();
   counts.rows.reserve(caches.size());
   for (auto& [key, count] : caches) counts.rows.push_back(std::move(count));
   return counts;

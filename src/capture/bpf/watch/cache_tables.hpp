@@ -31,12 +31,17 @@ std::vector<PathProgram> path_programs(Object& object) {
           {object->progs.alloc_nolock, std::string(kNolockAllocFunction)}};
 }
 
+struct CacheRequest {
+  bool counts = false;  // true: count the objects of each slab cache, if the kernel supports this
+  bool probes = true;   // true: also count the objects of paths without a tracepoint
+};
+
 class CacheTables {
  public:
   // Sizes the map, which is not created yet. If no counts are requested or the kernel lacks the needed function, the
   // map is as small as possible. Returns true if the programs should count. Selects the programs of paths that this
   // kernel has.
-  bool prepare(bpf_map* map, std::size_t cpus, bool requested, const KernelTypes& types,
+  bool prepare(bpf_map* map, std::size_t cpus, CacheRequest request, const KernelTypes& types,
                std::vector<PathProgram> paths);
   // Maps the created map into this process. Throws Error.
   void open();
@@ -47,7 +52,7 @@ class CacheTables {
       try {
         object.attach(path.program);
       } catch (const Error&) {
-        uncounted_.push_back(path.function);
+        uncounted_.functions.push_back(path.function);
       }
     }
   }
@@ -60,7 +65,7 @@ class CacheTables {
   CacheCounting counting_ = CacheCounting::not_requested;
   MappedArray memory_;
   std::vector<PathProgram> paths_;
-  std::vector<std::string> uncounted_;  // functions whose objects are not counted
+  UncountedObjects uncounted_;
 };
 
 }  // namespace kmt

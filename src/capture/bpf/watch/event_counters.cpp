@@ -70,11 +70,11 @@ struct EventCounters::State {
   MappedArray counters;
   CacheTables caches;
 
-  void leave_out(const BpfSelection& selection);
+  void leave_out(const BpfSelection& selection, bool probes);
 };
 
 // Excludes programs that are unused or whose tracepoint this kernel lacks.
-void EventCounters::State::leave_out(const BpfSelection& selection) {
+void EventCounters::State::leave_out(const BpfSelection& selection, bool probes) {
   const KernelTypes types;
   for (std::size_t event = 0; event < programs.size(); ++event) {
     if (const auto places = types.arguments_of(kEvents[event].name)) {
@@ -86,7 +86,8 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
     }
   }
   object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
-  object->rodata->counts_caches = caches.prepare(object->maps.caches, cpus, true, types, path_programs(object));
+  object->rodata->counts_caches =
+      caches.prepare(object->maps.caches, cpus, {.counts = true, .probes = probes}, types, path_programs(object));
   if (missing.size() == programs.size())
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");
@@ -94,12 +95,12 @@ void EventCounters::State::leave_out(const BpfSelection& selection) {
   bpf_program__set_autoload(object->progs.forget_process, !selection.processes.empty());
 }
 
-EventCounters::EventCounters(const BpfSelection& selection) : state_(std::make_unique<State>()) {
+EventCounters::EventCounters(const BpfSelection& selection, bool probes) : state_(std::make_unique<State>()) {
   State& state = *state_;
   const int cpus = libbpf_num_possible_cpus();
   if (cpus < 0) throw_bpf_error("Cannot determine the number of CPUs", -cpus);
   state.cpus = static_cast<std::size_t>(cpus);
-  state.leave_out(selection);
+  state.leave_out(selection, probes);
   bpf_map__set_max_entries(state.object->maps.counters, static_cast<unsigned>(cpus));
   state.object->rodata->page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   state.object->rodata->only_processes = !selection.processes.empty();

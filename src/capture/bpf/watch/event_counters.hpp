@@ -27,8 +27,9 @@ struct EventCount {
 
 class EventCounters {
  public:
-  // Loads and attaches the programs. Counting has started when the constructor returns. Throws Error.
-  explicit EventCounters(const BpfSelection& selection);
+  // Loads and attaches the programs. Counting has started when the constructor returns. If `probes` is false, objects
+  // of paths without a tracepoint are not counted. Throws Error.
+  EventCounters(const BpfSelection& selection, bool probes);
   ~EventCounters();
   EventCounters(EventCounters&&) noexcept;
 

@@ -106,7 +106,7 @@ void HeapWatcher::State::leave_out() {
   }
   fill_context_constants(*object->rodata, context_constants(types));
   object->rodata->counts_caches =
-      caches.prepare(object->maps.caches, cpus, request.caches, types, path_programs(object));
+      caches.prepare(object->maps.caches, cpus, {request.caches, request.probes}, types, path_programs(object));
   if (!any)
     throw Error("This kernel's BTF describes no memory events", ExitCode::unsupported)
         .hint("`kmemtrace record` does not need BTF");

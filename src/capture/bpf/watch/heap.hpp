@@ -24,6 +24,7 @@ struct HeapRequest {
   bool no_movable_pages = false;  // page events: exclude user memory and the page cache
   bool sites = false;             // true: compute exact sums for each call site
   bool caches = false;            // true: count the objects of each slab cache, if the kernel supports this
+  bool probes = true;             // with `caches`: also count the objects of paths without a tracepoint
   std::uint64_t mean_bytes = 0;   // average number of allocated bytes per sample; 0: no samples
   std::uint32_t most_followed = 65536;
   std::uint64_t ring_bytes = 4 << 20;  // size of the ring buffer in bytes, a power of two

@@ -39,19 +39,22 @@ std::string cache_counts_text(const CacheCounts& caches, const TextStyle& style)
   if (shown == 0) return {};
   const std::string title = fmt::format("Slab caches by net bytes, {} of {}", shown, caches.rows.size());
   std::string out = heading(title, style) + to_text(cache_table(std::span(caches.rows).first(shown), style), style);
-  if (caches.uncounted_objects > 0) out += hanging("  ", uncounted_text(caches.uncounted_objects, style), style);
-  if (!caches.uncounted_functions.empty())
-    out += hanging("  ",
-                   fmt::format("Not counted: objects of {}(), because the kernel allows no BPF program there.",
-                               fmt::join(caches.uncounted_functions, "(), ")),
-                   style);
+  for (const std::string& note : uncounted_notes(caches.uncounted, style)) out += hanging("  ", note, style);
   return out;
 }
 
-std::string uncounted_text(std::uint64_t objects, const TextStyle& style) {
-  if (objects == 0) return {};
-  return fmt::format("{} not counted, because a table was full: the numbers above may be too small.",
-                     say_number_of(objects, "object", style));
+std::vector<std::string> uncounted_notes(const UncountedObjects& uncounted, const TextStyle& style) {
+  std::vector<std::string> notes;
+  if (uncounted.objects > 0)
+    notes.push_back(fmt::format("{} not counted, because a table was full: the numbers above may be too small.",
+                                say_number_of(uncounted.objects, "object", style)));
+  if (!uncounted.functions.empty())
+    notes.push_back(
+        fmt::format("Net may be wrong, because objects that are freed or allocated in {}() are not "
+                    "counted{}.",
+                    printable(fmt::format("{}", fmt::join(uncounted.functions, "(), "))),
+                    uncounted.reason.empty() ? "" : fmt::format(" ({})", printable(uncounted.reason))));
+  return notes;
 }
 
 std::string missing_caches_line(const CacheCounts& caches, const TextStyle& style) {

@@ -15,8 +15,8 @@ namespace kmt {
 Table cache_table(std::span<const CacheCount> caches, const TextStyle& style);
 // Returns the table of the caches whose bytes changed most, with a heading and notes. Empty if no cache had an event.
 std::string cache_counts_text(const CacheCounts& caches, const TextStyle& style);
-// Returns a sentence about objects that a full table did not count. Empty if there are none.
-std::string uncounted_text(std::uint64_t objects, const TextStyle& style);
+// Returns a sentence for each kind of objects that were not counted.
+std::vector<std::string> uncounted_notes(const UncountedObjects& uncounted, const TextStyle& style);
 // Returns the line that explains why there are no counts. Empty if the kernel supports them.
 std::string missing_caches_line(const CacheCounts& caches, const TextStyle& style);
 

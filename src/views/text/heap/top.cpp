@@ -99,12 +99,12 @@ Table table_of_caches(std::span<const TopRow> rows, const TopResult& result, con
   return table;
 }
 
-// Returns a line that explains why the view "net" has no rows or too small numbers. Empty if nothing is missing.
-std::string note_about_caches(const TopResult& result, const TextStyle& style) {
+// Returns lines that explain why the view "net" has no rows or wrong numbers. Empty if nothing is missing.
+std::vector<std::string> notes_about_caches(const TopResult& result, const TextStyle& style) {
   if (result.view != TopView::net) return {};
   if (result.counting != CacheCounting::counted)
-    return "This kernel does not report the cache of a freed object, which needs Linux 6.13 or later.";
-  return uncounted_text(result.uncounted_objects, style);
+    return {"This kernel does not report the cache of a freed object, which needs Linux 6.13 or later."};
+  return uncounted_notes(result.uncounted, style);
 }
 
 Table table_of(std::span<const TopRow> rows, const TopResult& result, const TopOptions& options,
@@ -183,8 +183,7 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
   }
   if (rows.empty() && !options.filter.empty())
     lines.push_back({fmt::format("  No name contains \"{}\".", ascii(options.filter))});
-  if (const std::string note = note_about_caches(result, style); !note.empty())
-    lines.push_back({"  " + note, TopLineKind::aside});
+  for (const std::string& note : notes_about_caches(result, style)) lines.push_back({"  " + note, TopLineKind::aside});
   return lines;
 }
 
