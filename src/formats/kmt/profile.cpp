@@ -69,6 +69,7 @@ Texts facts_of(const DrawnProfile& profile) {
     facts.emplace_back("uncounted_objects", fmt::format("{}", uncounted.objects));
     facts.emplace_back("uncounted_functions", fmt::format("{}", fmt::join(uncounted.functions, " ")));
     facts.emplace_back("uncounted_reason", uncounted.reason);
+    facts.emplace_back("uncounted_calls", fmt::format("{}", uncounted.missed_calls));
   }
   for (const CacheCount& cache : profile.caches.rows)
     facts.emplace_back(fmt::format("{}{}:{}", kCachePrefix, cache.object_bytes, cache.name),
@@ -115,6 +116,7 @@ void take_fact(std::string_view name, std::string_view value, DrawnProfile& prof
     profile.caches.counting = static_cast<CacheCounting>(counting - kCountings.begin());
   UncountedObjects& uncounted = profile.caches.uncounted;
   if (name == "uncounted_objects") uncounted.objects = number(value);
+  if (name == "uncounted_calls") uncounted.missed_calls = number(value);
   if (name == "uncounted_reason") uncounted.reason = value;
   if (name == "uncounted_functions")
     for (const std::string_view function : split(value, ' '))

@@ -25,6 +25,7 @@ CacheCounts difference(const CacheCounts& from, const CacheCounts& to) {
   result.counting = to.counting;
   result.uncounted = to.uncounted;
   result.uncounted.objects -= from.uncounted.objects;
+  result.uncounted.missed_calls -= from.uncounted.missed_calls;
   for (CacheCount cache : to.rows) {
     const auto before =
         std::ranges::find_if(from.rows, [&](const CacheCount& one) { return is_same_cache(one, cache); });

@@ -40,6 +40,9 @@ struct UncountedObjects {
   std::uint64_t objects = 0;           // objects that were not counted, because a table in the kernel was full
   std::vector<std::string> functions;  // kernel functions without a tracepoint whose objects are not counted
   std::string reason;                  // why the objects of `functions` are not counted; empty if it is unknown
+  // Number of calls of other such functions that were not counted, because the CPU was still counting an earlier call
+  // of the same function.
+  std::uint64_t missed_calls = 0;
 };
 
 struct CacheCounts {

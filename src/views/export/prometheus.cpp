@@ -91,7 +91,8 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
                                                          {"unfollowed", lost.unfollowed},
                                                          {"events_not_told_apart", lost.sites},
                                                          {"frees_without_tracepoint", metrics.replaced},
-                                                         {"objects_without_cache", metrics.uncounted.objects}};
+                                                         {"objects_without_cache", metrics.uncounted.objects},
+                                                         {"calls_without_tracepoint", metrics.uncounted.missed_calls}};
   for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
   families.push_back(std::move(missed));
   MetricFamily uncounted = family_of("kmemtrace_uncounted_function",

@@ -26,6 +26,7 @@ void add_caches(Json& json, const CacheCounts& caches) {
 void add_uncounted(Json& json, const UncountedObjects& uncounted) {
   json["uncounted_objects"] = uncounted.objects;
   json["uncounted_functions"] = uncounted.functions;
+  json["uncounted_calls"] = uncounted.missed_calls;
   json["uncounted_reason"] = text_or_null(uncounted.reason);
 }
 

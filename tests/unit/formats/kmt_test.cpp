@@ -629,8 +629,9 @@ DrawnProfile some_profile() {
   interrupt.sizes = {{4096, 4096, 1, 0}};
   profile.groups = {task, interrupt};
   profile.cgroups = {{5, "/a b"}};
-  profile.caches = {
-      CacheCounting::counted, {{"filp", 192, 3020, 20, 3001}, {"a:b c", 8, 1, 2, {}}}, {4, {"f", "g"}, "--no-probes"}};
+  profile.caches = {CacheCounting::counted,
+                    {{"filp", 192, 3020, 20, 3001}, {"a:b c", 8, 1, 2, {}}},
+                    {4, {"f", "g"}, "--no-probes", 6}};
   return profile;
 }
 
@@ -648,6 +649,7 @@ void expect_same(const DrawnProfile& a, const DrawnProfile& b) {
   EXPECT_EQ(a.caches.uncounted.objects, b.caches.uncounted.objects);
   EXPECT_EQ(a.caches.uncounted.functions, b.caches.uncounted.functions);
   EXPECT_EQ(a.caches.uncounted.reason, b.caches.uncounted.reason);
+  EXPECT_EQ(a.caches.uncounted.missed_calls, b.caches.uncounted.missed_calls);
   ASSERT_EQ(a.caches.rows.size(), b.caches.rows.size());
   for (std::size_t i = 0; i < a.caches.rows.size(); ++i) {
     const CacheCount &one = a.caches.rows[i], &other = b.caches.rows[i];

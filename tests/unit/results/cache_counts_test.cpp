@@ -13,7 +13,7 @@ namespace kmt {
 namespace {
 
 CacheCounts counted(std::vector<CacheCount> rows, std::uint64_t uncounted = 0) {
-  return {CacheCounting::counted, std::move(rows), {uncounted, {}, {}}};
+  return {CacheCounting::counted, std::move(rows), {uncounted, {}, {}, 0}};
 }
 
 TEST(CacheCounts, DifferenceHasOnlyTheEventsOfTheInterval) {
@@ -71,22 +71,32 @@ TEST(CacheCounts, TextShowsAllOfTheTable) {
 
 TEST(CacheCounts, FunctionsWithoutProgramAreNamedWithTheReason) {
   CacheCounts counts = counted({{"filp", 192, 9, 1, 7}});
-  counts.uncounted = {0, {"kfree_nolock", "__kfree_rcu_sheaf"}, "--no-probes"};
-  TextStyle style;
-  style.raw = true;
-  const std::string text = cache_counts_text(difference({}, counts), style);
-  EXPECT_NE(text.find("kfree_nolock(), __kfree_rcu_sheaf() are not counted (--no-probes)."), std::string::npos) << text;
+  counts.uncounted = {0, {"kfree_nolock", "__kfree_rcu_sheaf"}, "--no-probes", 0};
+  const std::vector<std::string> notes = uncounted_notes(difference({}, counts).uncounted, {});
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("kfree_nolock(), __kfree_rcu_sheaf() are not counted (--no-probes)."), std::string::npos);
+  EXPECT_NE(cache_counts_text(counts, {}).find("Net may be wrong"), std::string::npos);
   Json json = Json::object();
   add_caches(json, difference({}, counts));
   EXPECT_EQ(json["uncounted_functions"], Json({"kfree_nolock", "__kfree_rcu_sheaf"}));
   EXPECT_EQ(json["uncounted_reason"], "--no-probes");
 }
 
+TEST(CacheCounts, MissedCallsAreThoseOfTheInterval) {
+  CacheCounts from = counted({}), to = counted({{"filp", 192, 9, 1, 7}});
+  from.uncounted.missed_calls = 4;
+  to.uncounted.missed_calls = 6;
+  const CacheCounts result = difference(from, to);
+  EXPECT_EQ(result.uncounted.missed_calls, 2u);
+  EXPECT_NE(cache_counts_text(result, {}).find("(2 missed)"), std::string::npos);
+  EXPECT_EQ(cache_counts_text(difference(from, from), {}), "");
+}
+
 TEST(CacheCounts, KeysAreDocumented) {
   const test::DocumentedKeys keys("stat-json.md");
   Json json = Json::object();
   add_caches(json, counted({{"filp", 192, 9, 1, 7}}));
-  EXPECT_EQ(keys(json), "caches uncounted_objects uncounted_functions uncounted_reason ");
+  EXPECT_EQ(keys(json), "caches uncounted_objects uncounted_functions uncounted_calls uncounted_reason ");
   EXPECT_EQ(keys(json["caches"][0]), "name object_bytes allocations frees net_objects net_bytes slabinfo_objects ");
   CacheCounts old_kernel;
   old_kernel.counting = CacheCounting::unsupported;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "capture/bpf/object.hpp"
 #include "capture/bpf/programs/cache_counters.h"
 #include "capture/features/call_tracing.hpp"
 #include "capture/tracefs/mount.hpp"
@@ -56,6 +57,13 @@ void CacheTables::open() {
   if (entries_ > 0) memory_ = MappedArray(bpf_map__fd(map_), entries_ * sizeof(kmt_cache_counter));
 }
 
+std::uint64_t CacheTables::missed_calls(bool frees) const {
+  std::uint64_t sum = 0;
+  for (const PathProgram& path : paths_)
+    if (path.frees == frees) sum += missed_runs(path.program);
+  return sum;
+}
+
 CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
   std::map<std::pair<std::string, std::uint32_t>, CacheCount> caches;
   const auto* const counters = memory_.as<const volatile kmt_cache_counter>();
@@ -75,6 +83,7 @@ CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
   counts.counting = counting_;
   counts.uncounted = uncounted_;
   counts.uncounted.objects = uncounted_objects;
+  counts.uncounted.missed_calls = missed_frees() + missed_allocations();
   if (counts.uncounted.functions.empty()) counts.uncounted.reason.clear();
   counts.rows.reserve(caches.size());
   for (auto& [key, count] : caches) counts.rows.push_back(std::move(count));

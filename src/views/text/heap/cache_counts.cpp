@@ -48,6 +48,10 @@ std::vector<std::string> uncounted_notes(const UncountedObjects& uncounted, cons
   if (uncounted.objects > 0)
     notes.push_back(fmt::format("{} not counted, because a table was full: the numbers above may be too small.",
                                 say_number_of(uncounted.objects, "object", style)));
+  if (uncounted.missed_calls > 0)
+    notes.push_back(fmt::format(
+        "Net may be wrong, because not every call of functions without a tracepoint was counted ({} missed).",
+        say_count(uncounted.missed_calls, style)));
   if (!uncounted.functions.empty())
     notes.push_back(
         fmt::format("Net may be wrong, because objects that are freed or allocated in {}() are not "
