@@ -47,6 +47,13 @@ kmemtrace stat -a --json --no-probes -- sh /tmp/forks 100 >stat-none.json 2>>sta
 kmemtrace top --batch -n 1 --view net --no-probes >top-none.txt 2>>stat.said || failed=1
 kmemtrace profile --json --no-probes -d 1s >profile-none.json 2>>stat.said || failed=1
 
+# The kernel's own sizes of sheaves, and a series of snapshots under load.
+grep -H . /sys/kernel/slab/*/sheaf_capacity >capacities 2>/dev/null
+cat /proc/slabinfo >slabinfo
+kmemtrace snapshot --every 1s --for 17s -o series.kmt >series.said 2>&1 &
+sh /tmp/forks 40
+wait $! || failed=1
+
 # Without slabinfo, `stat` lists the slab caches with a BPF program. The second proc still has slabinfo.
 mkdir /tmp/proc
 mount -t proc proc /tmp/proc

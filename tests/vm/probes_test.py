@@ -121,6 +121,23 @@ class Probes(unittest.TestCase):
         self.assertGreater(maple['net_objects'], maple['allocations'] / 2)  # most frees are in these functions
         self.assertRegex(self.text('top-none.txt'), r'kmem_cache_free_bulk\(\).* are not counted \(--no-probes\)')
 
+    @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'the kernel has no sheaves')
+    def test_sheaves_have_the_sizes_of_this_kernel(self):
+        """On one CPU and one node, 3 + 10 sheaves of a cache may be full."""
+        capacities = {}
+        for line in self.text('capacities').splitlines():
+            path, capacity = line.rsplit(':', 1)
+            capacities[path.split('/')[4]] = int(capacity)
+        bounds = {}
+        for line in self.text('slabinfo').splitlines()[2:]:
+            name, _, _, _, objects, pages = line.split()[:6]
+            bounds[name] = -(-13 * capacities.get(name, 0) // int(objects)) * int(pages) * 4096
+        rows = report(os.path.join(self.out, 'series.kmt'))['slab_caches']
+        self.assertIn('maple_node', [row['name'] for row in rows])
+        for row in rows:
+            with self.subTest(row['name']):
+                self.assertEqual(bounds[row['name']], row.get('in_sheaves_bytes', 0))
+
     @unittest.skipIf(KERNEL in ('6.1', '6.12'), 'the kernel has no iterator over slab caches')
     def test_caches_are_listed_without_slabinfo(self):
         def active(name):

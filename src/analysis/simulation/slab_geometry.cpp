@@ -125,8 +125,10 @@ std::uint64_t most_list_bytes(const SlabGeometry& geometry, const SlabMachine& m
     return slub_reserves(geometry, machine).most_cpu_slabs * machine.cpus * geometry.slab_bytes;
   std::set<unsigned> nodes;
   for (unsigned cpu = 0; cpu < machine.cpus; ++cpu) nodes.insert(machine.node_of(cpu));
-  const std::uint64_t sheaves = 2 * std::uint64_t{machine.cpus} + kMostFullSheaves * nodes.size();
-  return sheaves * sheaf_capacity(geometry.object_bytes, machine) * geometry.object_bytes;
+  constexpr std::uint64_t kModelledSheavesOfCpu = 2;  // the model has no rcu_free
+  return objects_in_full_sheaves(sheaf_capacity(geometry.object_bytes, machine), kModelledSheavesOfCpu, machine.cpus,
+                                 nodes.size()) *
+         geometry.object_bytes;
 }
 
 std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachine& machine) {

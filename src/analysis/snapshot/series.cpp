@@ -10,7 +10,6 @@
 #include "analysis/series/trend.hpp"
 #include "analysis/snapshot/amounts.hpp"
 #include "results/series/thresholds.hpp"
-#include "trace/state/sheaves.hpp"
 #include "trace/state/slab_extensions.hpp"
 
 namespace kmt {
@@ -121,20 +120,6 @@ LeakVerdict verdict_of(const SnapshotRow& row, const SnapshotSeries& series) {
   return verdict_of_all(rest, series) == LeakVerdict::certain ? verdict : LeakVerdict::uncertain;
 }
 
-// Returns, for each cache with sheaves, the maximum size of the slabs that free objects in sheaves can fill.
-std::map<std::string, double> bytes_in_sheaves(const SnapshotResult& snapshot) {
-  std::map<std::string, double> bytes;
-  const auto machine = sheaf_machine_of(snapshot.memory);
-  if (!machine) return bytes;
-  for (const SlabInfo& cache : snapshot.memory.slabs) {
-    const std::uint64_t objects = most_objects_in_sheaves(cache.name, cache.object_bytes, *machine);
-    if (objects == 0 || cache.objects_per_slab == 0) continue;
-    const std::uint64_t slabs = (objects + cache.objects_per_slab - 1) / cache.objects_per_slab;
-    bytes[cache.name] = static_cast<double>(slabs * cache.pages_per_slab) * snapshot.memory.page_size;
-  }
-  return bytes;
-}
-
 bool is_constant(const SnapshotRow& row) {
   return std::ranges::all_of(row.values, [&](double value) { return value == row.values.front(); });
 }
@@ -183,9 +168,10 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
 void SnapshotSeriesAnalysis::limit_sheaves() {
   Part& caches = parts_[static_cast<std::size_t>(SnapshotPart::slab_caches)];
   double all = 0;
-  for (const auto& [name, bytes] : caches.sheaves) {
+  for (const auto& [name, bound] : caches.sheaves) {
     const auto row = caches.rows.find(name);
     if (row == caches.rows.end()) continue;
+    const auto bytes = static_cast<double>(bound.slab_bytes);
     row->second.in_sheaves = bytes;
     all += std::clamp(row->second.change(), 0.0, bytes);
   }
@@ -205,7 +191,7 @@ void SnapshotSeriesAnalysis::add(const SnapshotResult& snapshot, std::uint64_t e
   const std::uint64_t before = series_.elapsed_ns.empty() ? 0 : series_.elapsed_ns.back();
   series_.elapsed_ns.push_back(std::max(before, elapsed_ns));
   for (const SnapshotPart part : kSnapshotParts) add(part, snapshot);
-  if (auto sheaves = bytes_in_sheaves(snapshot); !sheaves.empty())
+  if (auto sheaves = sheaf_bounds(snapshot.memory); !sheaves.empty())
     parts_[static_cast<std::size_t>(SnapshotPart::slab_caches)].sheaves = std::move(sheaves);
   auto& lines = parts_[static_cast<std::size_t>(SnapshotPart::balance_sheet)].rows;
   std::size_t at = 0;

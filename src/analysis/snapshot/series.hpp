@@ -7,6 +7,7 @@
 #include <string>
 
 #include "results/snapshot/series.hpp"
+#include "trace/state/sheaves.hpp"
 
 namespace kmt {
 
@@ -20,9 +21,8 @@ class SnapshotSeriesAnalysis {
  private:
   struct Part {
     std::map<std::string, SnapshotRow> rows;
-    std::vector<std::string> shrinkable;  // names of rows that consist only of reclaimable memory
-    // For slab caches with sheaves: maximum bytes of the slabs that free objects in sheaves can fill, by name.
-    std::map<std::string, double> sheaves;
+    std::vector<std::string> shrinkable;        // names of rows that consist only of reclaimable memory
+    std::map<std::string, SheafBound> sheaves;  // of slab caches, by name
     std::size_t known_since = 0;
     bool known = false;
   };

@@ -72,25 +72,23 @@ void subtract_own_maps(const std::vector<StateSample>& states, std::vector<Memor
         if (point.time_ns == state.ticks) point.value = std::max(point.value - static_cast<double>(own->value), 0.0);
 }
 
-// Returns for each cache how many bytes of its objects in use may be free objects in sheaves. Empty if the kernel has
-// no sheaves, or if its release is unknown.
+// Returns for each cache how many bytes of its slabs may be full of free objects in sheaves. Empty if the kernel has no
+// sheaves, or if its release is unknown.
 std::vector<MemorySeries> objects_in_sheaves(const std::vector<StateSample>& states, std::uint32_t page_size) {
-  StateSample about_machine;
+  StateSample machine_and_caches;
   const StateSample* last = nullptr;
   for (const StateSample& state : states) {
     for (const char* const name : {"uname", "zoneinfo"})
-      if (const std::string_view text = text_of(state, name); !text.empty() && text_of(about_machine, name).empty())
-        about_machine.texts.emplace_back(name, text);
+      if (const std::string_view text = text_of(state, name);
+          !text.empty() && text_of(machine_and_caches, name).empty())
+        machine_and_caches.texts.emplace_back(name, text);
     if (!text_of(state, "slabinfo").empty()) last = &state;
   }
   std::vector<MemorySeries> all;
-  const auto machine = sheaf_machine_of(parse_snapshot(about_machine, page_size));
-  if (!machine || last == nullptr) return all;
-  for (const SlabInfo& cache : parse_slabinfo(text_of(*last, "slabinfo")).caches)
-    if (const auto objects = most_objects_in_sheaves(cache.name, cache.object_bytes, *machine); objects > 0)
-      all.push_back({MemorySource::slab_sheaves,
-                     cache.name,
-                     {{last->ticks, static_cast<double>(objects) * static_cast<double>(cache.object_bytes)}}});
+  if (last == nullptr) return all;
+  machine_and_caches.texts.emplace_back("slabinfo", text_of(*last, "slabinfo"));
+  for (const auto& [cache, bound] : sheaf_bounds(parse_snapshot(machine_and_caches, page_size)))
+    all.push_back({MemorySource::slab_sheaves, cache, {{last->ticks, static_cast<double>(bound.slab_bytes)}}});
   return all;
 }
 

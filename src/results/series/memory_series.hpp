@@ -19,7 +19,7 @@ enum class MemorySource : std::uint8_t {
   // At most this many bytes of a kmalloc cache are accounting data of slabs (trace/state/slab_extensions.hpp). The name
   // SUnreclaim stands for all kmalloc caches together.
   slab_extensions,
-  slab_sheaves,  // at most this many bytes of a cache's objects in use are free objects in sheaves of CPUs
+  slab_sheaves,  // at most this many bytes of a cache's slabs are full of free objects in sheaves of CPUs
 };
 
 // Returns the name that the source has in JSON.

@@ -43,8 +43,20 @@ std::uint64_t most_objects_in_sheaves(std::string_view cache, std::uint64_t obje
   const std::uint64_t capacity =
       std::max(all_have_sheaves ? sheaf_capacity(object_bytes, machine.page_bytes, machine.word_bytes) : 0,
                requests ? kRequested : 0);
-  constexpr std::uint64_t kSheavesOfCpu = 3;
-  return capacity * (kSheavesOfCpu * machine.cpus + kMostFullSheaves * machine.nodes);
+  return objects_in_full_sheaves(capacity, kSheavesOfCpu, machine.cpus, machine.nodes);
+}
+
+std::map<std::string, SheafBound> sheaf_bounds(const KernelMemory& memory) {
+  std::map<std::string, SheafBound> bounds;
+  const auto machine = sheaf_machine_of(memory);
+  if (!machine) return bounds;
+  for (const SlabInfo& cache : memory.slabs) {
+    const std::uint64_t objects = most_objects_in_sheaves(cache.name, cache.object_bytes, *machine);
+    if (objects == 0 || cache.objects_per_slab == 0) continue;
+    const std::uint64_t slabs = (objects + cache.objects_per_slab - 1) / cache.objects_per_slab;
+    bounds[cache.name] = {objects, slabs * cache.pages_per_slab * memory.page_size};
+  }
+  return bounds;
 }
 
 }  // namespace kmt

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "trace/kernel_release.hpp"
@@ -31,8 +33,23 @@ constexpr unsigned kAssumedCpus = 64;  // more than most machines have, so growt
 std::uint64_t sheaf_capacity(std::uint64_t object_bytes, std::uint64_t page_bytes, unsigned word_bytes);
 constexpr std::uint64_t kMostFullSheaves = 10;  // MAX_FULL_SHEAVES: maximum number of full sheaves that a node keeps
 
-// Returns how many free objects of a cache may be in sheaves. 0 if the cache has no sheaves. Each CPU has three sheaves
-// (main, spare and rcu_free in struct slub_percpu_sheaves).
+constexpr std::uint64_t kSheavesOfCpu = 3;  // main, spare and rcu_free in struct slub_percpu_sheaves
+
+// Returns the number of objects in full sheaves: those of all CPUs, and those that all nodes keep.
+constexpr std::uint64_t objects_in_full_sheaves(std::uint64_t capacity, std::uint64_t sheaves_of_cpu,
+                                                std::uint64_t cpus, std::uint64_t nodes) {
+  return capacity * (sheaves_of_cpu * cpus + kMostFullSheaves * nodes);
+}
+// Returns how many free objects of a cache may be in sheaves. 0 if the cache has no sheaves.
 std::uint64_t most_objects_in_sheaves(std::string_view cache, std::uint64_t object_bytes, const SheafMachine& machine);
+
+// The free objects that all sheaves of a cache can hold. The figures of the cache may grow by this much although
+// nothing leaks: its objects in use, and the slabs that these objects keep.
+struct SheafBound {
+  std::uint64_t objects = 0;
+  std::uint64_t slab_bytes = 0;  // bytes of the slabs that the objects fill
+};
+// Returns the bound of each cache with sheaves, by name. Empty if the release or the caches are unknown.
+std::map<std::string, SheafBound> sheaf_bounds(const KernelMemory& memory);
 
 }  // namespace kmt

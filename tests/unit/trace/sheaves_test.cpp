@@ -63,5 +63,37 @@ TEST(ObjectsInSheaves, ASnapshotDescribesTheMachine) {
   EXPECT_FALSE(sheaf_machine_of(parse_snapshot(sample, 4096))) << "the release is unknown";
 }
 
+// On 2 CPUs and one node, 16 sheaves may be full.
+TEST(SheafBounds, AreObjectsAndTheSlabsThatTheyFill) {
+  KernelMemory memory;
+  memory.release = "7.3.4";
+  memory.machine = "x86_64";
+  memory.page_size = 4096;
+  memory.cpus = 2;
+  memory.slabs.resize(4);
+  const auto set = [&memory](std::size_t i, const char* name, std::uint64_t bytes, std::uint64_t objects_per_slab,
+                             std::uint64_t pages_per_slab) {
+    memory.slabs[i].name = name;
+    memory.slabs[i].object_bytes = bytes;
+    memory.slabs[i].objects_per_slab = objects_per_slab;
+    memory.slabs[i].pages_per_slab = pages_per_slab;
+  };
+  set(0, "kmalloc-64", 64, 64, 1);   // 16 * 60 = 960 objects fill 15 slabs
+  set(1, "dentry", 192, 21, 1);      // 960 objects need 45.7 slabs
+  set(2, "kmalloc-4k", 4096, 8, 8);  // 16 * 4 = 64 objects fill 8 slabs of 8 pages
+  set(3, "kmem_cache", 256, 16, 1);  // has no sheaves
+  const auto bounds = sheaf_bounds(memory);
+  ASSERT_EQ(bounds.size(), 3u);
+  EXPECT_EQ(bounds.at("kmalloc-64").objects, 960u);
+  EXPECT_EQ(bounds.at("kmalloc-64").slab_bytes, 15u * 4096);
+  EXPECT_EQ(bounds.at("dentry").objects, 960u);
+  EXPECT_EQ(bounds.at("dentry").slab_bytes, 46u * 4096);
+  EXPECT_EQ(bounds.at("kmalloc-4k").slab_bytes, 64u * 4096);
+  memory.release = "6.12.1";
+  EXPECT_TRUE(sheaf_bounds(memory).empty());
+  memory.release.clear();
+  EXPECT_TRUE(sheaf_bounds(memory).empty()) << "the release is unknown";
+}
+
 }  // namespace
 }  // namespace kmt
