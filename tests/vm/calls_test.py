@@ -198,7 +198,8 @@ class Calls(unittest.TestCase):
         opened = [call for call in self.graph['calls'] if call['function'] == 'do_sys_openat2' and
                   call['tid'] in self.known]
         with_name = [call for call in opened if call['inside'].get('slab', {}).get('allocations', 0) > 0]
-        self.assertGreater(len(with_name), len(opened) * 0.98)
+        # Kernels with preempt=lazy preempt the programs of memory events, and report their missed events as lost.
+        self.assertLess(len(opened) - len(with_name), max(len(opened) * 0.02, self.lost))
         made = [call for call in self.graph['calls'] if call['function'] == 'kernel_clone' and
                 call['tid'] in self.known]
         self.assertGreater(len(made), 100)

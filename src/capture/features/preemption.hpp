@@ -7,7 +7,8 @@
 
 namespace kmt {
 
-enum class Preemption : std::uint8_t { other, full, unknown };
+// in_kernel: preempt=full or preempt=lazy. A lazy kernel waits for a timer tick before it preempts most tasks.
+enum class Preemption : std::uint8_t { other, in_kernel, unknown };
 
 // Determines the preemption from sched/preempt in debugfs (such as "none (voluntary) full"; empty if unreadable),
 // /proc/cmdline and uname -v.

@@ -180,16 +180,17 @@ TEST(BpfCalls, AreMergedWithEventsByTime) {
 
 TEST(Preemption, IsReadOrInferred) {
   using enum Preemption;
-  EXPECT_EQ(preemption_of("none voluntary (full)\n", "", ""), full);
+  EXPECT_EQ(preemption_of("none voluntary (full)\n", "", ""), in_kernel);
   EXPECT_EQ(preemption_of("none (voluntary) full\n", "quiet preempt=full", ""), other);
-  EXPECT_EQ(preemption_of("full (lazy)\n", "", ""), other);
-  EXPECT_EQ(preemption_of("", "quiet preempt=full\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), full);
+  EXPECT_EQ(preemption_of("full (lazy)\n", "", ""), in_kernel);
+  EXPECT_EQ(preemption_of("", "quiet preempt=full\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), in_kernel);
+  EXPECT_EQ(preemption_of("", "quiet preempt=lazy\n", "#1 SMP PREEMPT_DYNAMIC Debian 7.3.4-1"), in_kernel);
   EXPECT_EQ(preemption_of("", "preempt=none quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), other);
   EXPECT_EQ(preemption_of("", "quiet\n", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.1-1"), unknown)
       << "the initial state is unknown";
   EXPECT_EQ(preemption_of("", "preempt=full", "#1 SMP Debian 5.10.1-1"), other);
-  EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT Fri"), full);
-  EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT_RT Debian 6.1.1-1"), full);
+  EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT Fri"), in_kernel);
+  EXPECT_EQ(preemption_of("", "", "#1 SMP PREEMPT_RT Debian 6.1.1-1"), in_kernel);
 }
 
 }  // namespace

@@ -54,10 +54,12 @@ std::string why_not_trampolines(const RecordedCalls& calls, const TrampolineTarg
     if (std::ranges::any_of(function.values, [](const ValuePath& path) { return path.argument == kStackPointer; }))
       return fmt::format("{} has arguments on the stack, which trampolines do not show", function.name);
   const Preemption preemption = kernel_preemption();
-  if (preemption == Preemption::full)
-    return "this kernel is preemptible (preempt=full), so trampolines miss calls in tasks that preempt other tasks";
+  if (preemption == Preemption::in_kernel)
+    return "this kernel is preemptible (preempt=full or lazy), so trampolines miss calls in tasks that preempt other "
+           "tasks";
   if (preemption == Preemption::unknown)
-    return "trampolines miss calls if the kernel is preemptible (preempt=full), and it is unknown whether this kernel "
+    return "trampolines miss calls if the kernel is preemptible (preempt=full or lazy), and it is unknown whether this "
+           "kernel "
            "is (sched/preempt in debugfs is unreadable)";
   return {};
 }
@@ -305,7 +307,7 @@ CallPrograms::CallPrograms(const RecordedCalls& calls, const ProgramsRequest& re
   std::vector<Way> ways{Way::trampolines, Way::probes, Way::some_trampolines};
   if (!against.empty()) ways.erase(ways.begin());
   std::string refused;
-  const bool would_miss_calls = calls.has_other_back_end && kernel_preemption() == Preemption::full;
+  const bool would_miss_calls = calls.has_other_back_end && kernel_preemption() == Preemption::in_kernel;
   if (would_miss_calls) ways.pop_back();
   for (std::size_t i = 0; i < ways.size(); ++i) {
     try {
