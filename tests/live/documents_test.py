@@ -36,7 +36,7 @@ SHORTER = (
 )
 # These commands run each time that a document shows them, because they start or end a process.
 PROCESSES = r' &$|^kill '
-BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes: an idle machine may start none
+BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes, because an idle machine may start none
 # These commands run until Ctrl+C.
 SCREEN = r'kmemtrace top'  # needs a terminal
 ENDLESS = r'^kmemtrace (?:top(?! .*-n )|stat|serve|record(?! .*(?:-d |--duration |-- )))'

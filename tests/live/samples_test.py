@@ -76,8 +76,8 @@ class Samples(LiveTest):
         self.assert_like_proc(samples[0].texts)
 
     def test_perf_buffers_count_as_memory_of_the_recorder(self):
-        """With user stacks, the recorder maps buffers of perf events. Without this sample, their pages would be
-        unaccounted memory. /proc/PID/maps of the recorder shows their size."""
+        """With user stacks, the recorder maps buffers of perf events. /proc/PID/maps of the recorder shows the size of
+        these buffers. The text `recorder` must include this size, or the buffers would look like unaccounted memory."""
         def buffers():
             text = samples_of(File(self.trace))[-1].texts['recorder']
             return int(re.search(r'^ring_buffers (\d+)$', text, re.MULTILINE)[1])

@@ -505,8 +505,8 @@ class MadeTraces(unittest.TestCase):
             self.assertIn('0.050 us    |  ' + line, text)
 
     def test_duplicate_allocation_event(self):
-        """Linux 6.18 reports a large kmalloc in kvmalloc twice. The allocation must be counted once, at the first
-        event."""
+        """Linux 6.18 reports a large kmalloc in kvmalloc twice. The allocation must be counted once, in the calls that
+        are open at the first event."""
         made = Made()
         made.begin(1000, 0, 11, 'a', 0)
         made.begin(1010, 0, 11, 'b', 1)

@@ -10,7 +10,7 @@ run() {
   shift
   "$@" >"$name.out" 2>"$name.err" && return
   code=$?
-  # BPF programs miss events if they interrupt each other, and check reports that.
+  # BPF programs miss events if they interrupt each other. `check` reports missed events and then exits with 1.
   case "$name:$code" in check-bpf*:1) return ;; esac
   echo "$*: exit code $code"
   cat "$name.err"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CPU 1 repeatedly goes offline and online under load during a recording. It is also offline at the start, because a
-# ring buffer has no part for a CPU that was offline when the buffer was created.
+# CPU 1 repeatedly goes offline and online under load during a recording. It is also offline at the start,
+# to test a CPU for which the ring buffer has no part: a new ring buffer has parts only for the CPUs that are online.
 set -eu
 cpu=/sys/devices/system/cpu/cpu1/online
 echo 0 >$cpu

@@ -131,7 +131,8 @@ export async function staysFluid(page, checks) {
   }
 }
 
-// Rare sizes and lifetimes are merged for all call sites. The pages of one call site must state that they lack these.
+// Rare sizes and lifetimes are merged for all call sites. The pages of a single call site must state that they lack the
+// rare sizes and lifetimes.
 export async function showsRareOnes(page, checks) {
   await goTo(page, '#tables/sites');
   const names = await page
