@@ -66,10 +66,10 @@ class Clocks(LiveTest):
             last[event.cpu] = event.time_ns
 
     def assert_nested(self, events, equal):
-        """Checks events of interrupts between two events of a task on the same CPU: their times must be strictly between
-        the times of these two events. At most the share `equal` of them may have the time of an adjacent event. The ring
-        buffer assigns that time if an interrupt arrives during its own work. The clock `global` assigns it if another
-        CPU's clock is ahead."""
+        """Checks events of interrupts between two events of a task on the same CPU. Their times must be strictly
+        between the times of the task's events. At most the share `equal` of them may have the time of an adjacent event.
+        The ring buffer assigns that time if an interrupt arrives during its own work. The clock `global` assigns it if
+        another CPU's clock is ahead."""
         nested, not_between = 0, 0
         for cpu in {event.cpu for event in events}:
             before, inside = None, []

@@ -7,7 +7,8 @@ peers.py KMEMTRACE [--kernel VERSION] [--seconds N] [--only NAME,…] [--tools i
 Each question starts a new process with the plant or load, and one tool that watches it for N seconds.
 
 kmemtrace gives a verdict. It names a plant if a confirmed finding has one of the plant's functions or caches. For
-`investigate`, the finding must also name the plant's process. Any confirmed finding during a healthy load is a false alarm.
+`investigate`, the finding must also name the plant's process. Any confirmed finding during a healthy load is a false
+alarm.
 
 memleak and perf give no verdict. They list call sites, sorted by bytes. memleak lists memory that is still allocated.
 perf lists pages that are still allocated, and all allocated slab memory. Such a tool names a plant if one of the first 10

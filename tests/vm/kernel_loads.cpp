@@ -25,9 +25,7 @@ long checked(long result, const char* action) {
   std::exit(1);
 }
 
-long bpf(bpf_cmd command, bpf_attr& attributes) {
-  return ::syscall(__NR_bpf, command, &attributes, sizeof attributes);
-}
+long bpf(bpf_cmd command, bpf_attr& attributes) { return ::syscall(__NR_bpf, command, &attributes, sizeof attributes); }
 
 void use_map(std::uint32_t flags) {
   bpf_attr create{};

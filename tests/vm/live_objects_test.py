@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares live objects with an independent source: a stock kernel booted with slub_debug=U records who allocated each
-object of some caches. For each call site, the number of objects that are live according to the trace must equal the
-increase of alloc_traces from start to end. Objects from before the trace that are freed during the trace are counted, not guessed.
+"""Compares live objects with an independent source: a stock kernel booted with slub_debug=U records who allocated
+each object of some caches. For each call site, the number of objects that are live according to the trace must equal
+the increase of alloc_traces from start to end. Objects from before the trace that are freed during the trace are
+counted, not guessed.
   live_objects_test.py KERNEL"""
 import collections
 import json

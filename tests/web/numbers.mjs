@@ -51,8 +51,8 @@ async function partsAddUp(page, checks, report) {
   }
 }
 
-// The live memory at the end of a time range must equal that of the overview. Both ends of the range are multiples of the
-// buckets in which the report stores `lives`.
+// The live memory at the end of a time range must equal that of the overview. Both ends of the range are multiples of
+// the buckets in which the report stores `lives`.
 async function windowAddsUp(page, checks) {
   for (const range of ['64-128', '128-320']) {
     await goTo(page, `#overview?range=${range}`);
