@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counters of allocations and frees. Groups, allocators, totals of tables and rows of fleets share them.
+// Counters of allocations and frees. Rows of groups, allocators, tables and fleets all have them.
 #pragma once
 
 #include <array>

@@ -137,8 +137,8 @@ struct GroupRow : AllocationSums {
   // Set in groups that are not sums and have no key that describes the free.
   std::optional<std::uint64_t> peak_bytes;
   std::uint64_t peak_ns = 0;  // time when the peak was first reached
-  // Times of the first and the last allocation, including failed allocations. If a key describes the free, allocations
-  // that were not freed have no such times.
+  // Times of the first and the last allocation, including failed allocations. If a key is only known at the free, the
+  // row of allocations that were not freed has no times.
   std::optional<std::uint64_t> first_ns;
   std::optional<std::uint64_t> last_ns;
   std::optional<std::uint64_t> cross_node_frees;  // empty: the trace does not show which CPU belongs to which node

@@ -258,8 +258,8 @@ std::shared_ptr<const Enumerators> named_numbers(std::string_view value) {
 }
 
 std::shared_ptr<const NamedFlags> named_flags(const Enumerators& enumerators) {
-  // Minimum numbers of single bits, because an enumeration with fewer of them may be a list of plain numbers. For
-  // example, the list 0 to 2 has two single bits, and the list 0 to 8 has four single bits and four masks.
+  // Minimum numbers of single bits, without and with masks. An enumeration with fewer of them may be a list of numbers:
+  // 0 to 2 has two single bits and no mask, and 0 to 8 has four single bits and four masks.
   constexpr std::size_t kFewest = 3;
   constexpr std::size_t kFewestBesideMasks = 5;
   std::set<std::uint64_t> bits;

@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// The events of any task that were missed between two readings of the counter.
+// The number of events, of all tasks, that were missed between two readings of the counter.
 struct MissedEvents {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;

@@ -91,7 +91,7 @@ std::strong_ordering order_of(const CallValue& value, const CallCondition& condi
     const bool too_large = !condition.is_negative && wanted < 0;
     return too_large ? std::strong_ordering::less : number <=> wanted;
   }
-  // A negative number is never the value of an unsigned argument. A pointer may hold a negative error number.
+  // An unsigned argument never equals a negative number, except a pointer, which may hold a negative error number.
   const bool may_be_error = value.kind == ValueKind::pointer && !condition.of_result();
   if (condition.is_negative && !may_be_error) return std::strong_ordering::greater;
   return value.bits <=> *condition.bits;

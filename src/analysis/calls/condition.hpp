@@ -27,7 +27,7 @@ struct CallCondition {
   bool of_result() const { return name == "ret"; }
 };
 
-// Throws Error.
+// Throws Error if the text is not a condition.
 CallCondition parse_call_condition(const std::string& text);
 
 // Converts a condition to the type of a value. Names of flags and enumeration values become numbers. `gfp_flags` is
@@ -40,7 +40,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
 // No condition holds for a value that was not recorded.
 bool holds(const CallCondition& condition, const CallValue& value);
 
-// Several conditions, for functions with different types. A call is selected only if it meets all conditions.
+// Conditions on calls of functions whose arguments have different types. A selected call meets all conditions.
 class CallConditions {
  public:
   // `gfp_flags` has the same meaning as in condition_for(); the object keeps the pointer.

@@ -298,7 +298,7 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
   std::optional<std::uint64_t> duration;
   if (end != nullptr) duration = measured_duration(*end);
-  // A line of text may contain the start and the end of a call, but only one time.
+  // In a text trace, one line may be both the start and the end of a call. Its only time gives no duration.
   const bool has_times = end != nullptr && info.clock.in_ns && end->time_ns != call.began_ns;
   if (!duration && has_times) duration = time_between(call.began_ns, end->time_ns);
   if (parent != nullptr) parent->inner_ns += duration.value_or(call.inner_ns);
@@ -360,8 +360,8 @@ void CallGraph::State::close(TaskCalls& task, const OpenCall& call, const CallEv
 
 void CallGraph::State::account_memory(const StreamedEvent& streamed) {
   if (streamed.outcome == Outcome::duplicate_event && !streamed.ended.empty()) {
-    // A duplicate event gives the allocation a new number. The innermost call that contains the allocation stays the
-    // same.
+    // A duplicate event gives the allocation a new number. The allocation still belongs to the innermost call that
+    // contained the first event.
     if (const Live* const first = live.find(streamed.ended.front().allocation)) {
       const Live same = *first;
       live.erase(streamed.ended.front().allocation);

@@ -62,8 +62,8 @@ std::uint8_t level_around(Event event, bool counts_hardirq) {
 
 bool is_on_softirq(const Event& event) { return (event.context & Context::kSoftIrq) != 0; }
 
-// True if the event is in an interrupt that interrupted the call. The interrupt levels decide this. One exception: a
-// hard interrupt runs softirqs at its end (irq_exit_rcu()), and other hard interrupts may interrupt these softirqs.
+// True if the event is in an interrupt that interrupted the call. Its level is then higher, with one exception:
+// softirqs run at the end of a hard interrupt (irq_exit_rcu()), and another hard interrupt may interrupt them.
 bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) {
   return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
 }

@@ -21,7 +21,7 @@ std::optional<std::uint64_t> measured_duration(const CallEvent& end);
 struct OpenCall {
   std::uint32_t function = 0;  // number that the user of CallStacks assigned to the function
   std::uint8_t depth = 0;
-  std::uint8_t level = 0;         // interrupt level
+  std::uint8_t level = 0;         // interrupt level in which the call runs
   bool on_top = false;            // outermost call of an interrupt
   bool runs_in_itself = false;    // true: an outer call of the function is also open, perhaps in the interrupted task
   bool is_inside_itself = false;  // true: a call that surrounds this call is also a call of the function (recursion)

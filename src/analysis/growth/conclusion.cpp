@@ -72,8 +72,8 @@ State find_late_other(const States& states, State shown) {
   return std::nullopt;
 }
 
-// Returns the line for task stacks if the number of tasks grows. The kernel has no allocation event for task stacks,
-// but they live as long as their task.
+// Returns the state of task stacks (KernelStack) if it grows and findings show that tasks grow too. Task stacks have no
+// allocation event, so no finding shows them, but each stack lives as long as its task.
 State find_stacks(const Judgement& judgement) {
   const auto is_of_tasks = [](const GrowthFinding& finding) {
     return finding.certainty != Certainty::weak &&

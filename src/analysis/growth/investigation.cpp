@@ -130,8 +130,8 @@ void Judge::compare_sum_with_caches(std::vector<StateGrowth>& states) const {
 std::vector<GrowthGroup> Judge::not_recorded(const GrowthCluster& cluster, double seconds) const {
   std::vector<GrowthGroup> groups;
   if (evidence_.narrowing.empty()) return groups;
-  // Pages of vmalloc areas are recorded with other pages. These pages are in the recording although its event filter
-  // does not list them.
+  // A recording of pages includes the pages of vmalloc areas, although its event filter does not list vmalloc areas. So
+  // also check what was recorded.
   const auto is_recorded = [&cluster](const std::string& cache) {
     return std::ranges::find(cluster.trace, cache, &GrowthGroup::cache) != cluster.trace.end();
   };
@@ -341,7 +341,7 @@ void Judge::explain(const std::vector<const GrowthGroup*>& groups, double bytes_
 void Judge::mark_held_by_processes(std::vector<StateGrowth>& states) const {
   if (held_by_processes_.empty()) return;
   std::map<std::string, double> held = held_by_processes_;
-  // Task stacks have no allocation event of their own, and are allocated with vmalloc.
+  // Task stacks have no allocation event. VmallocUsed includes them, so use the growth of KernelStack.
   const auto stacks = std::ranges::find(states, "KernelStack", &StateGrowth::name);
   if (stacks != states.end()) held["VmallocUsed"] = std::max(held["VmallocUsed"], stacks->bytes_per_s());
   for (StateGrowth& state : states) {

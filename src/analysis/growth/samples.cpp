@@ -180,11 +180,11 @@ GrowthSeen SampleGrowth::seen(std::uint64_t end_ns, const std::string& release,
     group.seen = from.live;
     group.objects = from.objects;
     group.bytes = from.bytes;
-    // Samples of different CPUs may arrive slightly out of order.
+    // Samples of different CPUs may arrive slightly out of order, so first sum up the changes of each step.
     std::vector<double> changes(seen.steps);
     for (const Change& one : from.changes)
       if (one.step / together < seen.steps)
-        changes[one.step / together] += one.bytes;  // drop the last step if it is incomplete
+        changes[one.step / together] += one.bytes;  // the condition drops an incomplete last step
     double live = 0;
     for (const double one : changes) group.live.push_back(live += one);
   }

@@ -198,7 +198,7 @@ std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, do
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states) {
   for (StateGrowth& state : states) {
     if (!state.cache || state.sure || state.last <= state.first) continue;
-    // Every tracing instance allocates one object for each event type from this cache.
+    // The recording's tracing instance allocates one object of trace_event_file for each event type.
     state.is_recorders =
         state.name == "trace_event_file" ||
         (end_seconds > 0 && is_step(state, begin_seconds / state.step_seconds, end_seconds / state.step_seconds));
@@ -223,7 +223,7 @@ void mark_slab_accounting(const std::vector<MemorySeries>& states, std::vector<S
 }
 
 void mark_sheaves(const std::vector<MemorySeries>& states, std::vector<StateGrowth>& grown) {
-  std::map<std::string, double> most;  // by class and by cache
+  std::map<std::string, double> most;  // maximum bytes in sheaves, by class and by cache
   for (const MemorySeries& series : states) {
     if (series.source != MemorySource::slab_sheaves || series.points.empty()) continue;
     const double bytes = series.points.back().value;
@@ -231,7 +231,7 @@ void mark_sheaves(const std::vector<MemorySeries>& states, std::vector<StateGrow
     if (const std::string name = class_of(series.name); name != series.name) most[name] += bytes;
   }
   if (most.empty()) return;
-  // SUnreclaim is the sum of the caches. At most this much of its rise are objects in sheaves.
+  // SUnreclaim is the sum of the caches. Its maximum is the sum of the rises of caches, each limited to its maximum.
   most["SUnreclaim"] = 0;
   for (const StateGrowth& state : grown)
     if (const auto bound = most.find(state.shown_name()); state.cache && bound != most.end() && !state.reclaimable)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Limits the number of names that are exported to a monitoring system. The counter of a name never decreases.
+// Limits the number of names exported to a monitoring system. The counters of an exported name never decrease.
 #pragma once
 
 #include <cstdint>

@@ -80,9 +80,9 @@ struct HeapProfile::Sums {
     live_objects.add(other.live_objects);
     live_bytes.add(other.live_bytes);
   }
-  // Returns the estimates for the row. `unseen_bytes` is the weight that one sample of this kind would have; it bounds
-  // the error of kinds of memory without samples. Assumes that an object that was not sampled is at most as large as
-  // the largest sampled object.
+  // Returns the estimates for the row. `unseen_bytes` is the weight that one sample would have. It bounds the error if
+  // the row has no samples yet. Assumes that an object that was not sampled is at most as large as the largest sampled
+  // object.
   HeapFigures figures(double unseen_bytes = 0) const {
     const double of_objects = std::max(objects.largest(), live_objects.largest());
     const double of_bytes = std::max({bytes.largest(), live_bytes.largest(), unseen_bytes});

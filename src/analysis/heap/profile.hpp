@@ -46,8 +46,8 @@ class HeapProfile {
   // about the machine.
   DrawnProfile drawn() const;
   void begin_interval();
-  // Sets the name of a process, unless it has samples in the current naming interval: their names are newer, because
-  // samples are ordered by time.
+  // Sets the name of a process. Has no effect if a sample in the current naming interval has set the name, because the
+  // name in the sample is newer.
   void name_process(std::uint32_t process, std::string_view comm);
   void begin_naming_interval();
   // Returns "bash-812" with the current name of the process. `comm` is used if the current name is unknown.

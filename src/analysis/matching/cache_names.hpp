@@ -65,8 +65,8 @@ class CacheNames {
   std::uint32_t reclaimable_flag_ = 0;
   std::uint32_t dma_flag_ = 0;
   bool short_sizes_ = true;  // true: names such as "kmalloc-1k"; false: "kmalloc-1024"
-  // Key: the size in the name of a kmalloc cache. Value: the object sizes of these caches in slabinfo. Empty unless
-  // slub_debug makes some objects larger than the name says.
+  // Key: the size in the name of a kmalloc cache. Value: the object sizes that slabinfo shows for caches with this size
+  // in their names. Empty unless slub_debug makes some objects larger than the name says.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
   SlabMatcher objects_;  // only used while learning; SlabObject::origin is then an ID in requests_

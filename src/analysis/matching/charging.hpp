@@ -18,8 +18,8 @@ class Charging {
   explicit Charging(const TraceInfo& info) : info_(info) {}
 
   // Returns whether the allocation is charged. Uses the field `accounted` of the event if there is one, and otherwise
-  // the GFP flags. The flags alone do not show that an object is not charged: its cache may have SLAB_ACCOUNT. They
-  // also do not show it for pages, because the kernel charges user memory and page cache in a later step.
+  // the GFP flags. The flags alone never show that memory is not charged: the cache of an object may have SLAB_ACCOUNT,
+  // and the kernel charges user memory and page cache in a later step.
   Charge charge_of(const Event& event);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ranges of page frames that do not overlap. A range is stored as a block, which has a member `count`. part_of(block,
-// offset, count) returns a part of a block.
+// Stores ranges of page frames that do not overlap. A range is a `Block`, whose member `count` is the number of frames.
+// part_of(block, offset, count) returns a part of a block.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,8 @@ using FreeCounts = std::array<std::uint64_t, 256>;
 // True if a trace has no frees of an allocator because they were not recorded. `allocation` is the kind of the
 // allocation events. A complete trace may have no frees of percpu memory and vmap areas, because such frees are rare.
 // For these allocators, the result is true only if the trace has no event type for frees. For the other allocators, the
-// result is true if the trace has no frees. One exception: the trace lists its recorded event types, and the list
-// contains the events of frees.
+// result is true if the trace has no frees, unless the trace lists its recorded event types and the list contains the
+// events of frees.
 bool lacks_frees(const TraceInfo& info, EventKind allocation, const FreeCounts& frees);
 
 // Returns the kinds of findings that mean that events before `end_ns` may be missing (kImpliesMissingEvents). If only

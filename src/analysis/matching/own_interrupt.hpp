@@ -15,7 +15,7 @@ bool refills_bpf_memory(std::string_view frame);
 
 // True if an interrupt with this stack works for the task that was interrupted. The BPF memory allocator refills its
 // free lists in irq_work, which the allocating task raises on its own CPU (kernel/bpf/memalloc.c, Linux 6.1 to 7.0).
-// The call site alone is enough: only this code has the function alloc_bulk().
+// The stack may be only the call site, because no other code has a function alloc_bulk().
 bool is_for_interrupted_task(std::span<const std::uint64_t> stack, const SymbolNames& symbols);
 
 }  // namespace kmt

@@ -41,7 +41,7 @@ class PageMatcher {
  public:
   explicit PageMatcher(PageIdentity identity) : identity_(identity) {}
 
-  // True if a record lists this page again, although the page was allocated before.
+  // True if the event allocates nothing: its record lists all pages of an array, and this page was already live.
   bool is_listed_again(const Event& event) const {
     return event.kind == EventKind::page_alloc && (event.page_flags & BulkFlags::kMayBeLive) != 0 &&
            blocks_.contains(event.address);

@@ -111,8 +111,8 @@ bool PageUseFlags::are_of_page_cache(std::uint32_t gfp_flags, unsigned order) co
 
 // True for flags of slab pages. allocate_slab() in mm/slub.c removes all flags that are not about reclaim, and adds
 // __GFP_NOWARN and __GFP_NORETRY. If a smaller order is possible, it does not wait: it adds __GFP_NOMEMALLOC and
-// removes the reclaim flags (Linux 4.4 to 7.2). Buffers of sockets (skb_page_frag_refill()) also do not wait, but lack
-// __GFP_NOMEMALLOC. Buffers of network devices (page_frag_cache) have __GFP_NOMEMALLOC, but wake kswapd.
+// removes the reclaim flags (Linux 4.4 to 7.2). Two kinds of buffers have similar flags: buffers of sockets
+// (skb_page_frag_refill()) lack __GFP_NOMEMALLOC, and buffers of network devices (page_frag_cache) wake kswapd.
 bool PageUseFlags::are_of_slab(std::uint32_t gfp_flags, unsigned order) const {
   if (no_warn_ == 0 || no_retry_ == 0 || no_memalloc_ == 0 || direct_reclaim_ == 0 || kswapd_ == 0) return false;
   const std::uint64_t of_slab = no_warn_ | no_retry_ | (order > 0 ? comp_ : 0);
@@ -122,7 +122,7 @@ bool PageUseFlags::are_of_slab(std::uint32_t gfp_flags, unsigned order) const {
 }
 
 // True for flags of page tables. pagetable_alloc() in mm/ has GFP_PGTABLE_USER and __GFP_COMP (Linux 6.5 to 7.2). Large
-// kmallocs with such flags have at least order 2.
+// kmallocs may have the same flags, but at least order 2.
 bool PageUseFlags::are_of_page_table(std::uint32_t gfp_flags, unsigned order) const {
   if (account_ == 0 || comp_ == 0 || zero_ == 0 || direct_reclaim_ == 0) return false;
   return order <= 1 && gfp_flags == (direct_reclaim_ | kswapd_ | io_ | fs_ | account_ | zero_ | comp_);

@@ -29,7 +29,7 @@ namespace kmt {
 namespace {
 
 // True if an event in an interrupt may have the time of the interrupted event. This only happens in the kernel's own
-// ring buffer. perf and LTTng have other buffers. A .kmt file may have been converted from a trace of perf or LTTng.
+// ring buffer. perf and LTTng have other buffers, so a .kmt file converted from their traces is excluded.
 bool nests_times(const TraceInfo& info) {
   const auto version = version_of(info.machine.kernel);
   if (!version || *version >= KernelVersion{5, 9}) return false;
@@ -181,9 +181,9 @@ void CheckAnalysis::State::find_clocks_apart() {
 }
 
 // Compares the trace's clock with the second clock in memory samples. If the trace's clock stood still for a time, the
-// machine was suspended; such a difference is not reported as a jump. If the trace has the recorder's note
-// wall_clock_set_ns, this note is used instead, because it is more reliable. It shows whether the wall clock was set,
-// which affects the `tai` clock.
+// machine was suspended; such a difference is not reported as a jump. If the recorder noted that the wall clock was set
+// (wall_clock_set_ns), the comparison shows nothing. A jump is then reported only if the trace has the clock `tai`,
+// which is set together with the wall clock.
 void CheckAnalysis::State::find_jumps_of_samples() {
   if (!info.clock.in_ns) return;
   if (const auto note = info.recording.notes.find("wall_clock_set_ns"); note != info.recording.notes.end()) {

@@ -222,7 +222,7 @@ class HistoryMaker {
     }
   }
 
-  // Live pages that one process has allocated, or that all processes have allocated together.
+  // Numbers of live pages that one process, or all processes together, have allocated.
   struct PageTables {
     std::uint64_t pages = 0;
     std::uint64_t user_pages = 0;

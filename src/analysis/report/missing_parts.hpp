@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Adds a finding for each allocator whose frees were not recorded. kfree() also frees objects of caches, but
-// kmem_cache_free() does not free kmalloc objects.
+// Adds a finding for each allocator whose frees were not recorded. A kfree event counts as a free of both kinds of slab
+// objects, because kfree() also frees objects of caches.
 void add_missing_frees(const TraceInfo& info, const EventCounts& seen, ReportResult& result);
 
 // Adds a finding for each key of the result for which this kind of recording has no data.

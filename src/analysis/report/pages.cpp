@@ -75,7 +75,7 @@ void count_fallback(const Event& event, unsigned pageblock_order, Row& row) {
 }  // namespace
 
 struct PagesAnalysis::State {
-  // The events of one task or interrupt under one name. If a task is renamed, a new part starts.
+  // Counts of the events of one task or interrupt under one name. If a task is renamed, a new part starts.
   struct Part {
     Doer doer = 0;
     std::uint64_t first_ns = 0;
@@ -85,7 +85,7 @@ struct PagesAnalysis::State {
     std::string name;
     std::uint32_t part = 0;
   };
-  // Allocations with equal part, order and migrate type.
+  // Counts of allocations with equal part, order and migrate type.
   struct Group {
     std::uint32_t part = 0;
     std::uint8_t order = 0;

@@ -38,7 +38,7 @@ class ReplacedObjects {
   bool accompany_replaced(std::uint32_t number);
 
  private:
-  // Allocations of one kind, and those that are still live.
+  // Numbers of allocations of one kind: all, and those that are still live by third of the time.
   struct Births {
     std::uint64_t allocations = 0;
     CountByThird live{};
@@ -49,9 +49,9 @@ class ReplacedObjects {
     std::string place;                      // name of the allocator, then innermost function and offset
     std::vector<std::uint32_t> companions;  // indexes into `companions_` for these calls, without duplicates
   };
-  // Objects of one cache that replace older ones and that one call allocates. The call is identified by its function,
-  // such as "copy_process", or by its caller, such as "alloc_bprm+0xc8". The function may be missing in other stacks,
-  // because functions that end with a call of another function leave no frame.
+  // Counts of those objects of one cache that replace older ones and that one call allocates. The call is identified by
+  // its function, such as "copy_process", or by its caller, such as "alloc_bprm+0xc8". The function may be missing in
+  // other stacks, because functions that end with a call of another function leave no frame.
   struct Companion {
     Births births;
     std::map<std::string, Births> others;  // key: place; memory of the call that is not from a cache

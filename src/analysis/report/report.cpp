@@ -69,7 +69,7 @@ bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> key
 }
 
 // Returns the number of allocations and frees of slab objects, percpu memory and vmap areas. Known causes only explain
-// anomalies of these.
+// anomalies of these three allocators.
 std::uint64_t allocations_and_frees(const ReportResult& result) {
   std::uint64_t events = 0;
   for (const Allocator allocator : {Allocator::slab, Allocator::percpu, Allocator::vmap}) {

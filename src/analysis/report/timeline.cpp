@@ -81,7 +81,7 @@ std::int64_t live_at(const std::vector<TimeSeriesPoint>& points, const TimeAxis&
 
 using Points = std::vector<TimeSeriesPoint>;
 
-// The events of the trace that are compared with a line of meminfo.
+// Describes how a line of meminfo is compared with events of the trace.
 struct Comparison {
   std::string_view name;
   Allocator allocator;

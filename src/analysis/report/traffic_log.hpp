@@ -54,7 +54,7 @@ class TrafficLog {
     std::uint16_t from;
     std::uint16_t to;
   };
-  // A bucket of the allocation: its index, and the width of the buckets when the memory ended.
+  // The bucket in which memory was allocated (index `began`), and the buckets' width (`shift`) when it was freed.
   struct LifeKey {
     std::uint32_t began;
     std::uint16_t shift;

@@ -25,8 +25,8 @@ class LongestSilence {
     // IDs of the tasks with events before and after the silence; 0 for the idle task.
     std::vector<std::int32_t> tasks;
   };
-  // Returns the longest silence if it is longer than `least_ns` and much longer than all others. The time before the
-  // last event counts too.
+  // Returns the longest silence if it is longer than `least_ns` and much longer than all others. Call this function
+  // after the last event.
   std::optional<Silence> out_of_proportion(std::uint64_t least_ns);
 
  private:

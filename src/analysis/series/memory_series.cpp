@@ -37,7 +37,7 @@ MemorySeries values_of(MemorySource source, std::string_view text, std::string_v
   return series;
 }
 
-// True if VmallocUsed counts address space instead of memory, as before Linux 4.4. Since then, VmallocChunk is 0.
+// True if VmallocUsed counts address space, not memory. Before Linux 4.4 it does, and VmallocChunk is not 0.
 bool vmalloc_is_address_space(const std::vector<StateSample>& samples) {
   return std::ranges::any_of(samples, [](const StateSample& sample) {
     const auto chunk = find_proc_value(text_of(sample, "meminfo"), "VmallocChunk");
@@ -64,7 +64,7 @@ MemorySeries rates_of(std::string_view name, const std::vector<StateSample>& sam
   return series;
 }
 
-// `index` is the index of a cache in both vectors of series.
+// The series of all caches. `index` has the index of each cache in the vectors `objects` and `pages`.
 struct Caches {
   std::unordered_map<std::string, std::size_t> index;
   std::vector<MemorySeries> objects;

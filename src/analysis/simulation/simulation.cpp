@@ -71,7 +71,7 @@ KmallocModel kmalloc_model(const TraceInfo& info, const SimulationRequest& reque
   model.caches_assumed = request.slabinfo_before.empty();
   model.cgroup_caches =
       model.caches_assumed ? usually_has_cgroup_caches(info) : has_cache(request.slabinfo_before, "kmalloc-cg-");
-  // The caches have the first name in Linux 6.6 to 7.1, and the second since Linux 7.2.
+  // Names of random caches have the first prefix in Linux 6.6 to 7.1, and the second since Linux 7.2.
   model.random_caches =
       has_cache(request.slabinfo_before, "kmalloc-rnd-01-") || has_cache(request.slabinfo_before, "kmalloc-part-01-");
   std::uint64_t least = least_class(request.slabinfo_before);

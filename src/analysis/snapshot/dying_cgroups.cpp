@@ -34,8 +34,8 @@ Tree tree_of(const std::vector<CgroupMemory>& cgroups) {
   return tree;
 }
 
-// Returns the number of removed cgroups below a cgroup. Excludes those that count for existing cgroups below it. An
-// existing cgroup may lack the number, because it was removed while its files were read.
+// Returns the number of removed cgroups below a cgroup. Excludes those that count for existing cgroups below it. A
+// cgroup that was removed while its files were read may lack the number, which then counts as 0.
 std::uint64_t own_count(const Node& node) {
   constexpr std::string_view kName = "nr_dying_descendants";
   std::uint64_t rest = find_number(node.own->values, kName).value_or(0);

@@ -110,7 +110,7 @@ void add_slab(const SnapshotResult& snapshot, Checks& checks) {
   std::uint64_t kmalloc = 0;
   for (const SlabCacheUse& cache : snapshot.caches) {
     const std::string_view name = cache.name;
-    // SLAB names them "size-64" in Linux 3.6 and earlier.
+    // In Linux 3.6 and earlier, SLAB has kmalloc caches with names such as "size-64".
     const bool is_kmalloc = name.starts_with("kmalloc-") || name.starts_with("size-");
     if (is_kmalloc && !name.starts_with("kmalloc-rcl-")) kmalloc += cache.bytes;
   }

@@ -57,7 +57,7 @@ std::vector<SheetLeaf> leaves_of(const std::vector<BalanceLine>& sheet) {
 
 std::uint64_t bytes_of_kind(const PageCensus& census, PageKind kind, std::uint64_t page_size) {
   std::uint64_t pages = census.pages[index_of(kind)];
-  if (kind == PageKind::anonymous) pages += census.pages[index_of(PageKind::ksm)];  // AnonPages includes them
+  if (kind == PageKind::anonymous) pages += census.pages[index_of(PageKind::ksm)];  // AnonPages includes KSM pages
   if (kind == PageKind::other) pages = other_kernel_pages(census.pages);
   return pages * page_size;
 }
@@ -142,7 +142,7 @@ std::optional<ZoneFragmentation> fragmentation_of(const MemoryZone& zone, unsign
 
 void compare_with_counters(const SnapshotResult& snapshot, PageCensus& census) {
   for (std::size_t i = 0; i < kPageKinds; ++i) census.in_total += census.pages[i];
-  // The kernel subtracts the pages of a balloon from MemTotal.
+  // MemTotal excludes these kinds. For example, the kernel subtracts the pages of a balloon (offline).
   for (const PageKind kind : {PageKind::offline, PageKind::reserved, PageKind::no_page})
     census.in_total -= census.pages[index_of(kind)];
   compare_kinds(snapshot, census);

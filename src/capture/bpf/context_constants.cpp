@@ -28,9 +28,9 @@ std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name)
 
 std::int64_t from_run_queue_to_count(const KernelTypes& types) {
   const char* const kQueue = "runqueues";
-  // The run queue and the preempt count are per-CPU variables. Some kernels' BTF (Debian's 5.10) lacks per-CPU
-  // variables. In Linux 6.2 to 6.14, the preempt count is a member of struct pcpu_hot, after a pointer to the task
-  // (arch/x86/include/asm/current.h).
+  // The run queue and the preempt count are per-CPU variables. In Linux 6.2 to 6.14, the preempt count is in the
+  // per-CPU variable pcpu_hot, after a pointer to the task (arch/x86/include/asm/current.h). If the BTF lacks per-CPU
+  // variables, as in Debian's 5.10, kallsyms is used.
   const bool is_in_hot = types.bytes_of_structure("pcpu_hot").has_value();
   const char* const of_count = is_in_hot ? "pcpu_hot" : "__preempt_count";
   const std::uint64_t inside = is_in_hot ? sizeof(void*) : 0;

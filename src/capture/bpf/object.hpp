@@ -30,8 +30,8 @@ void keep_libbpf_messages();
 std::uint64_t missed_runs(int program);
 std::uint64_t missed_runs(const bpf_program* program);
 
-// If the kernel needs this, makes the map allocate all its elements in advance and returns true. Before Linux 6.1,
-// programs attached to probes must not allocate elements of a hash table. Call it before the map is created.
+// Before Linux 6.1, programs attached to probes must not allocate elements of a hash table. On these kernels, makes the
+// map allocate all its elements in advance and returns true. Call it before the map is created.
 bool allocate_before_where_needed(bpf_map* map);
 
 // Returns how many bytes of kernel memory a loaded object's maps use.

@@ -130,7 +130,7 @@ void RecordPrograms::State::lay_out(const std::string& tracefs) {
     layouts.push_back(std::move(layout));
     has_kernel_records = true;
   }
-  // When the kernel destroys a cache, it frees the cache's descriptor. So a free of a descriptor is the end of a cache.
+  // Even if this event is not recorded, its program is needed: a free of a cache's descriptor is the end of the cache.
   if (tables_of_cpu > 0 && !taken[KMT_EVENT_kmem_cache_free].is_recorded)
     if (const EventLayout layout = layout_now(programs[KMT_EVENT_kmem_cache_free].event, true); layout.cache >= 0)
       take(KMT_EVENT_kmem_cache_free, layout, false);
@@ -141,8 +141,8 @@ void RecordPrograms::State::leave_out() {
     bpf_program__set_autoload(programs[event].program, taken[event].arguments > 0);
     bpf_program__set_autoload(programs[event].nested, takes_nested(event));
   }
-  // A program identifies its event by its attach cookie. Kernels without cookies do not accept maps of this size
-  // either.
+  // A program identifies its event by its attach cookie, so kernels without cookies cannot be used. They also refuse
+  // maps of this size.
   if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_get_attach_cookie, nullptr) == 0)
     throw Error("Recording by BPF programs needs Linux 5.15 or later", ExitCode::unsupported)
         .hint("Remove --backend bpf: ftrace records the same events at a higher cost");

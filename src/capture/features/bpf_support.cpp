@@ -42,7 +42,7 @@ BpfSupport bpf_support() {
     return {fmt::format("this kernel does not describe its types: no {}", kKernelBtf),
             "this requires a kernel with CONFIG_DEBUG_INFO_BTF=y, which distributions enable since 2020; `kmemtrace "
             "record` needs neither BPF nor BTF"};
-  // Before version kFirstExact, a program on a raw tracepoint may interrupt itself (kernel/trace/bpf_trace.c).
+  // Before kFirstExact, a program on a raw tracepoint may interrupt itself and miscount (kernel/trace/bpf_trace.c).
   utsname name{};
   if (::uname(&name) == 0 && version_of(name.release).value_or(kFirstExact) < kFirstExact)
     return {{},

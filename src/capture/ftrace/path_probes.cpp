@@ -133,7 +133,7 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
   for (const PathProbe& probe : kProbes) {
     if (!has_function(kernel, probe.function)) continue;
     if (probe.function == kBulkPagesFunction && !records_pages) continue;
-    // A free without its allocation would look like a double free.
+    // Without a record of the allocation, a recorded free would look like a double free.
     if (probe.function == kNolockFreeFunction && !sees_nolock_objects) {
       note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");
       continue;

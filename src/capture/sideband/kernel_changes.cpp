@@ -111,7 +111,7 @@ std::string moved(std::string_view lines, std::uint64_t by) {
 }
 
 // Returns the start of the line before the first module's line. A reader that stops there does not make the kernel list
-// its modules. If the kernel has listed its modules while none was loaded, the same open file never shows modules that
+// its modules. This matters if no module is loaded: after an empty list, the same open file never shows modules that
 // are loaded later.
 std::uint64_t in_front_of_modules(std::string_view kallsyms) {
   const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());

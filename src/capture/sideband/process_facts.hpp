@@ -21,8 +21,8 @@ std::string list_32_bit_processes(const std::string& proc = "/proc");
 
 // Adds the notes "tasks" and "tasks_32_bit" at the start of a recording.
 void note_processes(std::map<std::string, std::string>& notes);
-// Adds processes that started earlier but are missing in the notes, and lists all 32-bit programs. Call it as soon as
-// events about new tasks are recorded.
+// Adds the live processes that `notes` lacks, because they started after note_processes(), to the notes `more`. Lists
+// all 32-bit programs again. Call it as soon as events about new tasks are recorded.
 void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more);
 
 // Returns all threads of a process; none if it has ended. "self" is this process.

@@ -34,7 +34,7 @@ struct ProcessAccess {
 ProcessCodes read_process_code(const MappedCode& reported, const ProcessAccess& where);
 
 // Returns the mapping as a SpaceChange, like the kernel's reports, but without its object. Generated code and the vDSO
-// have no file.
+// have no file, so the file offset is the start address or 0.
 SpaceChange place_of(std::int32_t process, std::uint64_t time_ns, const MapsLine& line);
 // Returns the path of a mapping as MappedCode uses it; empty for generated code. The path of generated code names the
 // process that generated it, but children of that process have the code as well.

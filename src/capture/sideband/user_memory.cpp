@@ -321,7 +321,7 @@ UserMemory UserMemoryWatch::memory() {
     scan_proc_again({});
   // The recorder may read any file. Therefore a symbol file is accepted only if it belongs to the user of the program.
   for (CodeObject& object : memory_.objects) {
-    // The program ended before its vDSO was read.
+    // Without a build ID, this is a 32-bit vDSO whose program ended before the vDSO was read.
     if (object.path == kVdso && object.build_id.empty()) object.symbols = vdsos_.narrow().symbols;
     const auto maker = makers_.find(object.path);
     if (maker == makers_.end()) continue;

@@ -80,8 +80,8 @@ struct Narrowing {
   bool has(std::string_view cache) const;  // `cache` is a name as in GrowthGroup::cache
 };
 
-// The version 1 cgroup to which the memory of each process is charged. Samples and recordings contain version 2
-// cgroups. If memory is charged to version 1 cgroups, all processes are in the root cgroup of version 2.
+// The version 1 cgroup to which the memory of each process is charged. Samples and recordings only contain version 2
+// cgroups, which are all the root cgroup if memory is charged to version 1 cgroups.
 using MemoryCgroups = std::map<std::uint32_t, std::string>;
 
 struct InvestigationEvidence {

@@ -36,7 +36,7 @@ enum class Doubt : std::uint8_t {
   reallocated,
   untraced_path,  // the kernel frees such objects through a path without a tracepoint (trace/code/untraced_paths)
   // Objects of this kind from before the trace were freed as fast as new ones were allocated. The new objects may just
-  // live longer than the trace. Also applies to objects that are allocated together with such objects.
+  // live longer than the trace. Also applies to objects that are always allocated together with these new objects.
   older_freed,
   page_tables,  // page tables and anon_vmas of processes: they grow with the memory of the processes
   slab_pages,   // pages of slabs and large kmallocs: the slab allocator already counts the objects on them

@@ -141,14 +141,14 @@ struct LeaksResult {
   Findings findings;
 
   LeakVerdict worst = LeakVerdict::no_clock;  // verdict of the row whose growth is most certain
-  // The next three members describe the groups with this verdict whose processes are known. They are empty if nothing
-  // grows.
+  // The next four members describe the groups that have the verdict `worst` and known processes. They are 0 or empty if
+  // nothing grows.
   std::size_t worst_groups = 0;
   std::uint64_t worst_bytes = 0;    // live bytes of these groups
   std::vector<LeakHolder> holders;  // processes that hold these bytes, the largest first
   std::vector<LeakSource> sources;  // the same processes, but processes of equal name share one element
-  // The causes of all groups with this verdict. Causes with steady growth are first; equally steady causes are sorted
-  // by rate. Empty if nothing grows.
+  // The causes of all groups with the verdict `worst`. Causes with steady growth are first; equally steady causes are
+  // sorted by rate. Empty if nothing grows.
   std::vector<LeakCause> causes;
 
   const LeakRow& fastest_of(const LeakCause& cause) const { return tables[cause.table].rows[cause.row]; }

@@ -27,7 +27,7 @@ struct EventsAndPages {
   }
 };
 
-// Page events of one task, or of one kind of interrupt.
+// Numbers of page events of one task, or of one kind of interrupt.
 struct PageTaskRow {
   std::string task;                 // "find-153", "[softirq]"
   std::string comm;                 // "find", "[softirq]"
@@ -49,7 +49,7 @@ struct PageTaskRow {
   std::uint64_t live_pages = 0;  // number of pages that the task allocated and that were not freed in the trace
 };
 
-// Allocations of one order and migrate type.
+// Counts of allocations of one order and migrate type.
 struct PageTypeRow {
   unsigned order = 0;
   int migrate_type = 0;
@@ -60,7 +60,7 @@ struct PageTypeRow {
   std::uint64_t live_bytes = 0;
 };
 
-// Fallbacks from one migrate type to another. Members have the same meaning as in PageTaskRow.
+// Numbers of fallbacks from one migrate type to another. Members have the same meaning as in PageTaskRow.
 struct PageFallbackRow {
   int migrate_type = 0;  // the requested migrate type
   std::string migrate_type_name;
@@ -73,7 +73,7 @@ struct PageFallbackRow {
   EventsAndPages ownership_changed;
 };
 
-// Failed allocations with equal task, order, GFP flags and migrate type.
+// Number of failed allocations with equal task, order, GFP flags and migrate type.
 struct PageFailureRow {
   std::string task;
   unsigned order = 0;

@@ -46,7 +46,7 @@ struct Traffic {
 // Counts of one group in each time bucket, sorted by bucket.
 using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null if the group has no such counts
 
-// Allocations of the slab allocator in one bucket with equal call site, requested size and allocated size.
+// Number of slab allocations in one bucket with equal call site, requested size and allocated size.
 struct SizeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   std::uint64_t requested = 0;
@@ -55,8 +55,8 @@ struct SizeTraffic {
   std::uint64_t allocations = 0;
 };
 
-// Frees in one bucket, grouped by the lifetime of the freed allocation. The lifetime is at least 2^octave ns (octave 0:
-// 0 ns) and less than 2^(octave + 1) ns.
+// Number and bytes of frees in one bucket, by the lifetime of the freed allocations. It is at least 2^octave ns (octave
+// 0: 0 ns) and less than 2^(octave + 1) ns.
 struct LifetimeTraffic {
   std::uint32_t site = 0;  // index into TrafficOverTime::sites
   Allocator allocator = Allocator::slab;
@@ -66,7 +66,7 @@ struct LifetimeTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Frees in one bucket, grouped by the CPU that allocated (`from`) and the CPU that freed (`to`).
+// Number and bytes of frees in one bucket, by the CPU that allocated (`from`) and the CPU that freed (`to`).
 struct CpuTraffic {
   Allocator allocator = Allocator::slab;
   unsigned from = 0;
@@ -76,9 +76,7 @@ struct CpuTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Counts over time that do not belong to groups. Their buckets are `coarse` times as wide as those of the axis. Counts
-// of groups are in GroupRow::traffic, in buckets of the axis.
-// Memory by the buckets in which it was allocated and in which it ended, with or without a free.
+// Number and bytes of allocations with equal buckets of their allocation and their end (free or replacement).
 struct LifeTraffic {
   Allocator allocator = Allocator::slab;
   std::uint32_t began = 0;
@@ -87,6 +85,8 @@ struct LifeTraffic {
   std::uint64_t bytes = 0;
 };
 
+// Counts over time that do not belong to groups. Their buckets are `coarse` times as wide as those of the axis. Counts
+// of groups are in GroupRow::traffic, in buckets of the axis.
 struct TrafficOverTime {
   TimeAxis axis;
   std::uint32_t coarse = 1;

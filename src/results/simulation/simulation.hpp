@@ -128,7 +128,7 @@ struct SlabinfoComparison {
   std::vector<SlabinfoCache> lines;
 };
 
-// Objects of one cache that were freed without an event: their addresses were allocated again.
+// Number of objects of one cache that were freed without an event: their addresses were allocated again.
 struct UnseenFrees {
   std::string cache;
   std::uint64_t objects = 0;

@@ -48,8 +48,8 @@ constexpr std::uint64_t other_kernel_pages(const PagesByKind& pages) {
 inline constexpr std::size_t kPageOrders = 32;  // 2^31 pages are larger than any page of any architecture
 using BlocksByOrder = std::array<std::uint64_t, kPageOrders>;
 
-// Pages whose first frame has the same flags. The bits are those of kernel-page-flags.h and, above bit 31, those of
-// fs/proc/page.c.
+// Number of pages whose first frame has the same flags. The bits are those of kernel-page-flags.h and, above bit 31,
+// those of fs/proc/page.c.
 struct PagesByFlags {
   std::uint64_t flags = 0;
   std::uint64_t pages = 0;
@@ -64,8 +64,8 @@ struct CgroupPages {
   std::uint64_t all() const;  // sum of `pages`
 };
 
-// Pageblocks by the mobility of their pages. Movable pages are user memory (anonymous to shmem in PageKind). Unmovable
-// pages are slab, page tables and other kernel memory. Unmarked pages may be free, so they do not count as unmovable.
+// Numbers of pageblocks by the mobility of their pages. Movable pages are user memory (anonymous to shmem in PageKind),
+// unmovable pages are kernel memory (such as slab and page tables). Unmarked pages may be free, so they are neither.
 struct PageblockUse {
   unsigned order = 9;
   bool order_is_known = false;  // false: pagetypeinfo does not show the order, so `order` is assumed

@@ -35,8 +35,8 @@ struct FunctionProbe {
 std::span<const FunctionProbe> function_probes();
 
 struct UntracedPath {
-  // Glob for the name of the cache; empty: any cache. Look-ups skip paths for any cache. A free on such a path is
-  // noticed only when the address is allocated again.
+  // Glob for the name of the cache; empty: any cache. Look-ups skip a path with an empty glob, so a free on that path
+  // is noticed only when the address is allocated again.
   std::string_view cache;
   std::string_view call_site;  // glob for the function that allocates; empty: any
   KernelVersion from;          // first kernel version with the path

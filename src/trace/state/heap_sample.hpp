@@ -98,7 +98,7 @@ struct HeapProfileFacts {
   std::vector<std::string> missing;  // names of events that this kernel lacks
 };
 
-// Those samples of a group that have the same requested and allocated size.
+// Numbers of those samples of a group that have the same requested and allocated size.
 struct DrawnSize {
   std::uint64_t requested = 0;  // bytes
   std::uint64_t allocated = 0;

@@ -106,7 +106,7 @@ struct MemoryZone {
   bool has_end = false;                         // zoneinfo has the last line of the zone
 };
 
-// Free blocks of one zone and migrate type (pagetypeinfo).
+// Numbers of free blocks of one zone and migrate type (pagetypeinfo).
 struct FreeByType {
   unsigned node = 0;
   std::string zone;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sheaves: arrays of free objects that SLUB keeps for each CPU, in all caches since Linux 7.0, and in maple_node and
-// vm_area_struct in 6.18 and 6.19. slabinfo counts these objects as in use. So the objects in use of a cache may grow
-// by this number although nothing leaks. Sources: mm/slub.c of Linux 7.2 and 7.3. The computed capacities are equal to
+// vm_area_struct in 6.18 and 6.19. slabinfo counts these objects as in use, so the objects in use may grow until all
+// sheaves are full, without a leak. Sources: mm/slub.c of Linux 7.2 and 7.3. The computed capacities are equal to
 // /sys/kernel/slab/*/sheaf_capacity of all 197 caches of Debian's 6.18.15, and of all 203 caches of its 7.2.12.
 #pragma once
 
@@ -26,7 +26,7 @@ struct SheafMachine {
 // Returns the machine of a snapshot. Empty if the snapshot has no kernel release. If it has no zoneinfo, the number of
 // CPUs is unknown, and kAssumedCpus is used.
 std::optional<SheafMachine> sheaf_machine_of(const KernelMemory& memory);
-constexpr unsigned kAssumedCpus = 64;  // more than most machines have, so growth there is not called certain; chosen
+constexpr unsigned kAssumedCpus = 64;  // more than most machines have, to avoid false positives; chosen
 
 // Returns the number of objects in a full sheaf of a cache that does not request another number
 // (calculate_sheaf_capacity()).

@@ -100,7 +100,7 @@ std::uint64_t missed_by_link(int link) {
 }
 
 // Attaches a copy of the program `like`, which libbpf has already prepared for this kernel. If `is_loaded` is true,
-// `like` was loaded for this function. The function then attaches `like` itself, because the verifier takes time to
+// `like` was loaded for this function. In that case, `like` itself is attached, because the verifier takes time to
 // check a copy.
 Trampoline attach_trampoline(const bpf_program* like, const TrampolineTarget& target, std::uint64_t cookie,
                              bool is_loaded) {

@@ -25,7 +25,7 @@ struct FreeTypes {
 };
 using Types = std::unique_ptr<btf, FreeTypes>;
 
-// Counts the functions that have the same name. The kernel finds the function for a trampoline by name, and takes the
+// Numbers of functions that have the same name. The kernel finds the function for a trampoline by name, and takes the
 // first one of that name.
 struct Namesakes {
   unsigned of_kernel = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Counts the objects of each slab cache. The events kmalloc and kfree do not name the cache. bpf_get_kmem_cache() finds
-// it by the address.
+// Counts the objects of each slab cache. The events kmalloc and kfree do not name the cache, so bpf_get_kmem_cache()
+// finds the cache by the object's address.
 #pragma once
 
 #include "capture/bpf/programs/cache_counters.h"
