@@ -148,7 +148,7 @@ MappedFile::~MappedFile() {
 
 void MappedFile::let_go(Bytes part) const {
   if (!copy_.empty()) return;
-  // Releases only pages that are completely in the part. The first and the last page may contain other data.
+  // Release only pages that are completely in the part, because its first and last page may contain other data.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t skipped = (page - reinterpret_cast<std::uintptr_t>(part.data()) % page) % page;
   if (part.size() < skipped + page) return;

@@ -105,7 +105,7 @@ struct CallGraph::State {
   ShownCalls shown;
   EventSpan seen;
   bool sees_ends = false;
-  // Index i: the earliest start among the entries result.missed[i] and later. The entries may overlap.
+  // Index i: the earliest start among the entries result.missed[i] and later, because entries may overlap.
   std::vector<std::uint64_t> missed_from;
   CallGraphResult result;
 };

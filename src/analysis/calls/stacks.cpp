@@ -49,8 +49,8 @@ void touch(TaskCalls& task, std::uint64_t before_ns) {
     if (!call.lost_before_ns) call.lost_before_ns = std::max(before_ns, call.began_ns);
 }
 
-// True if both addresses are on the same stack. Stacks of tasks and interrupts are aligned to their size, which is at
-// least 16 KiB on 64-bit machines.
+// True if both addresses are in the same 16 KiB, and so on the same stack: stacks of tasks and interrupts are aligned
+// to their size, which is at least 16 KiB on 64-bit machines.
 bool on_one_stack(std::uint32_t a, std::uint32_t b) { return (a ^ b) >> 14 == 0; }
 
 // Returns the interrupt_level() of the code around a call that starts or ends. Some functions add a hardirq to the
@@ -68,8 +68,8 @@ bool is_on_top_of(const Event& event, std::uint8_t level, const OpenCall& call) 
   return level > call.level || (level == kHardIrqLevel && is_on_softirq(event) && !call.on_softirq);
 }
 
-// True if `call` must have ended before `entry` although no end was recorded. Stacks grow down. Two calls have the same
-// frame only if the first ended with a tail call to the second.
+// True if `call` must have ended before `entry` although no end was recorded. Stacks grow down, so an inner call has a
+// lower frame. Two calls have the same frame only if the first ended with a tail call to the second.
 bool is_over(const OpenCall& call, const CallEvent& entry, std::uint32_t function, std::uint8_t context) {
   if (context != call.context) return context < call.context;
   if (!on_one_stack(entry.frame, call.frame)) return false;
@@ -89,8 +89,8 @@ std::uint8_t depth_in(const std::vector<OpenCall>& calls, const CallEvent& entry
 std::optional<std::uint8_t> depth_of_ending(const std::vector<OpenCall>& calls, const CallEvent& exit,
                                             std::uint32_t function) {
   if (!exit.has(CallFlags::kFrame)) return exit.depth;
-  // Maximum difference in bytes between the frame addresses at entry and exit. On x86, the return address has already
-  // been popped at the exit.
+  // Maximum difference in bytes between the frame addresses at entry and exit. They differ on x86, where the return
+  // address has already been popped at the exit.
   constexpr std::uint32_t kReturnBytes = 16;
   const auto ends = std::find_if(calls.rbegin(), calls.rend(), [&](const OpenCall& call) {
     return call.function == function && call.context == level_around(as_event(exit), call.counts_hardirq) &&
@@ -139,7 +139,7 @@ TaskCalls* CallStacks::find(const Event& event) {
   return &tasks_[place_];
 }
 
-// True if the thread ID now belongs to another task. The calls of the former task never returned.
+// True if the thread ID now belongs to another task than the open calls, which then never returned.
 bool CallStacks::is_another(const TaskCalls& task, const Event& event) const {
   // Shortest time in which a task can end and another task with its ID can start.
   constexpr std::uint64_t kSoonestNs = 50'000;

@@ -72,8 +72,8 @@ class KnownStacks {
       if (known == stacks_.end()) continue;
       const GrowthGroup& sampled = *known->second;
       group.stack = sampled.stack;
-      // A stack shows that an interrupt worked for a task. A recording without stacks lacks this information, but
-      // samples have it.
+      // Only a stack shows that an interrupt worked for a task. For a recording without stacks, use the task in the
+      // samples.
       if (group.process == 0 && sampled.process != 0 && std::ranges::any_of(sampled.stack, refills_bpf_memory)) {
         group.task = sampled.task;
         group.process = sampled.process;
@@ -94,8 +94,8 @@ class KnownStacks {
   std::map<Key, const GrowthGroup*> stacks_;
 };
 
-// Fills in the cgroups of groups in a recording, which contains only cgroups of version 2. Samples contain cgroups of
-// version 1 and 2.
+// Fills in the cgroups of groups in a recording from samples. A recording contains only cgroups of version 2, but
+// samples also contain cgroups of version 1.
 void name_cgroups(const GrowthSeen& samples, GrowthSeen& trace) {
   std::map<std::uint32_t, std::string_view> known;
   for (const GrowthGroup& group : samples.groups)

@@ -20,8 +20,8 @@ void append_bytes(std::string& key, Number number) {
   key.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-// Returns a binary key of all properties that distinguish groups. Names are only made once per group, because that
-// takes longer.
+// Returns a binary key of all properties that distinguish groups. Making names takes longer than making this key, so
+// names are made only once per group.
 std::string identity_of(const HeapSample& sample);
 
 }  // namespace kmt

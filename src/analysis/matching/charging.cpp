@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-// Text traces contain only the names that the kernel printed. There, GFP_KERNEL_ACCOUNT is a bit of its own.
+// Both names count, because GFP_KERNEL_ACCOUNT is a bit of its own in text traces, which only have printed names.
 void Charging::learn_flags() {
   names_ = info_.tables.gfp_flags.size();
   account_flags_.clear();

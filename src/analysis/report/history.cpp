@@ -226,7 +226,7 @@ class HistoryMaker {
   struct PageTables {
     std::uint64_t pages = 0;
     std::uint64_t user_pages = 0;
-    // Number of tasks that the process created. A process also allocates the first page tables of its children.
+    // Number of tasks that the process created. It has also allocated the first page tables of these tasks.
     std::uint64_t tasks = 0;
 
     bool are_many() const {

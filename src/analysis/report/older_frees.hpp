@@ -20,8 +20,8 @@ using CountByThird = std::array<std::uint64_t, 3>;
 
 class OlderFrees {
  public:
-  // Counts a free for its call site, and for its cache if the event names the cache. Events of allocations may lack the
-  // cache although events of frees have it, as in Linux 6.1.
+  // Counts a free for its call site, and for its cache if the event names the cache. Both are needed, because events of
+  // allocations may lack the cache although events of frees have it, as in Linux 6.1.
   void add(CallSiteId site, CacheId cache, TimeBucket at);
 
   CountByThird of_cache(std::uint32_t cache, const TimeBuckets& clock) const;

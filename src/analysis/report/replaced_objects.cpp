@@ -35,7 +35,7 @@ std::uint32_t ReplacedObjects::cache_of(std::uint32_t number) const {
   return known == cache_of_site_.end() ? 0 : known->second;
 }
 
-// Finds the caches of call sites whose function names the cache. In Linux 6.1, events of allocations lack the cache.
+// Finds the caches of call sites whose function names the cache. Needed for Linux 6.1, whose allocation events lack it.
 void ReplacedObjects::find_caches_of_sites() {
   const std::vector<std::string>& names = from_.info.tables.cache_names;
   for (const Origin& origin : from_.origins) {
@@ -183,8 +183,8 @@ void ReplacedObjects::find_companions() {
   }
 }
 
-// True if there are at most as many live objects as the companions explain. One call may allocate several objects. But
-// a freed stack may be used again for the next task, so there may be fewer allocations of stacks than of tasks.
+// True if the live companions explain all live objects. The ratio of allocations shows how many objects a call
+// allocates for each companion. It is at least 1, because a task may get a freed stack without an allocation.
 bool ReplacedObjects::are_no_more(const Births& births, const Births& companion) {
   const double for_each =
       static_cast<double>(births.allocations) / static_cast<double>(std::max<std::uint64_t>(companion.allocations, 1));

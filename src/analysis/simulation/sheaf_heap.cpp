@@ -9,8 +9,8 @@ namespace kmt {
 SheafHeap::SheafHeap(const SlabGeometry& geometry, const SlabMachine& machine)
     : SlubCache(geometry, machine), capacity_(sheaf_capacity(geometry.object_bytes, machine)) {}
 
-// Assumes a main sheaf that is at most half full, with objects of one slab. slabinfo counts these objects as used. More
-// slabs would need too much memory if the numbers are forged.
+// Assumes a main sheaf that is at most half full; slabinfo counts its objects as used. They are from only one slab,
+// because more slabs would need too much memory if the numbers are forged.
 void SheafHeap::start_cpu(unsigned cpu) {
   const std::uint32_t slab = take_started_slab(geometry_.objects);
   const auto objects = static_cast<std::uint32_t>(std::min<std::uint64_t>(geometry_.objects, capacity_ / 2));

@@ -60,8 +60,8 @@ struct SlubReserves {
 };
 SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& machine);
 
-// True if the CPUs of the kernel keep free objects in sheaves instead of slabs. Linux 6.18 has sheaves only for two
-// caches.
+// True if the CPUs of the kernel keep free objects in sheaves instead of slabs. False for Linux 6.18 and 6.19, where
+// only two caches do.
 inline bool has_sheaves(const SlabMachine& machine) { return machine.version >= KernelVersion{7, 0}; }
 // Returns the number of objects in a full sheaf. A cache can request more; the model ignores this.
 inline std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine) {
@@ -78,8 +78,8 @@ std::vector<std::uint64_t> kmalloc_classes(std::uint64_t least, const SlabMachin
 // Value of ARCH_KMALLOC_MINALIGN on arm64 before Linux 6.5.
 constexpr std::uint64_t kArm64Alignment = 128;
 
-// Returns KMALLOC_MIN_SIZE if the architecture alone determines it, otherwise 0. On arm64, KMALLOC_MIN_SIZE depends on
-// the CPU since Linux 6.5.
+// Returns KMALLOC_MIN_SIZE if the architecture alone determines it. Otherwise returns 0, as for arm64 since Linux 6.5,
+// where it depends on the CPU.
 std::uint64_t least_kmalloc_class(const SlabMachine& machine);
 
 // Returns the size of a kmalloc allocation: the smallest sufficient class, or 2^n whole pages if no class is large

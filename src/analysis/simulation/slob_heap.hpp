@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Models the heap of SLOB (mm/slob.c, Linux 6.1; removed in 6.4). All caches share pages. There are three lists of
-// pages: for objects below 256 bytes, below 1 KiB, and larger. An object is placed into the first sufficiently large
-// block of the first page with enough room. Blocks are aligned to words. The next search starts with that page. Freed
-// blocks merge with adjacent blocks, and empty pages are freed. Objects of a page or more are allocated from the page
-// allocator.
+// pages: for objects below 256 bytes, below 1 KiB, and larger. Blocks are aligned to words. An object is placed into
+// the first sufficiently large block of the first page with enough room, and the next search starts with this page.
+// Freed blocks merge with adjacent blocks, and empty pages are freed. Objects of a page or more are allocated from the
+// page allocator.
 #pragma once
 
 #include <array>

@@ -34,7 +34,7 @@ std::uint64_t memory_of(const CgroupMemory& cgroup) {
   return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0);
 }
 
-// Returns the files of a snapshot that contain this part. The first file exists in every kernel.
+// Returns the files that may contain this part. A snapshot needs only one of them.
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
     case SnapshotPart::balance_sheet: return {"meminfo", "oom"};

@@ -60,8 +60,8 @@ void add_hugetlb(Sheet& sheet, const KernelMemory& memory) {
                                              : "meminfo: HugePages_Total * Hugepagesize, without other sizes");
 }
 
-// True for the allocator SLAB (until Linux 6.7). SLAB has caches for all sizes of kmalloc. SLUB passes sizes above two
-// pages to the page allocator.
+// True for the allocator SLAB (until Linux 6.7), which has caches for all sizes of kmalloc. False for SLUB, which
+// passes sizes above two pages to the page allocator.
 bool is_slab_allocator(const std::vector<SlabCacheUse>& caches, std::uint64_t page_size) {
   return std::ranges::any_of(caches, [page_size](const SlabCacheUse& cache) {
     const std::string_view name = cache.name;

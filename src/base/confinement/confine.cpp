@@ -61,7 +61,7 @@ void allow(int ruleset, const std::string& path, std::uint64_t rights) {
   if (::fstat(file.get(), &status) != 0) return;
   if (!S_ISDIR(status.st_mode)) rights &= LANDLOCK_ACCESS_FS_READ_FILE | kWriteFile | kTruncate;
   const landlock_path_beneath_attr rule{.allowed_access = rights, .parent_fd = file.get()};
-  // Files without a file system path, such as pipes, need no rule. The kernel refuses a rule for them (EBADFD).
+  // Files without a file system path, such as pipes, need no rule, so the kernel's refusal (EBADFD) is no error.
   if (::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0 && errno != EBADFD)
     throw system_error("Cannot confine this process to", path);
 }
@@ -75,7 +75,7 @@ constexpr bool kTracesItself = __has_feature(address_sanitizer);
 constexpr bool kTracesItself = false;
 #endif
 
-// Landlock does not restrict these system calls. A process that reads a trace does not need them.
+// System calls that Landlock does not restrict, and that a process does not need for reading a trace.
 constexpr auto kForbidden = std::to_array<unsigned>({
 #ifdef SYS_chmod
     SYS_chmod,

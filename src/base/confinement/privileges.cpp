@@ -63,7 +63,7 @@ bool may_access(const std::string& path, int mode) {
   return ::access(path.c_str(), mode) == 0;
 }
 
-// True if this process is in a user namespace. In the machine's initial user namespace, each ID maps to itself.
+// True unless this process is in the machine's initial user namespace, where each ID maps to itself.
 bool is_in_user_namespace() {
   const std::string map = try_read_file("/proc/self/uid_map").value_or("");
   std::string_view rest = map;

@@ -25,8 +25,8 @@ std::string line_of(const TracedFunction& function) {
   return function.module.empty() ? function.name : fmt::format("{} [{}]", function.name, function.module);
 }
 
-// Selects functions by their positions in the kernel's list. Selection by name would take seconds for a hundred names,
-// because the kernel compares each name with those of all functions. All functions that have the same name are traced.
+// Selects functions by their positions in the kernel's list. Selection by name would take seconds for a hundred names:
+// the kernel compares each with all functions. The list has only names, so all functions of a name are traced.
 void set_functions(const std::string& tracefs, const TracefsInstance& instance,
                    const std::vector<TracedFunction>& functions) {
   std::set<std::string> wanted;

@@ -21,8 +21,8 @@ class ProcessFilter {
   ProcessFilter(const TracefsInstance& instance, const std::vector<pid_t>& pids, std::string cgroup, pid_t idle_task,
                 bool calls);
 
-  // Adds tasks that have moved into the cgroup since the last call. The kernel follows only tasks that were forked in
-  // the cgroup.
+  // Adds tasks that have moved into the cgroup since the last call, because the kernel adds only tasks that are forked
+  // in the cgroup.
   void update();
 
  private:

@@ -199,7 +199,7 @@ RecordEnd RecordSession::wait_until_end() {
     changes_->wait(pause);
     if (next_sample && SteadyClock::now() >= *next_sample) {
       take_sample(false);
-      // If a sample is late, all later samples are delayed too. Samples in quick succession would disturb the system,
+      // If a sample is late, all later samples are delayed too: samples in quick succession would disturb the system,
       // because reading the state takes locks of the kernel.
       *next_sample =
           std::max(*next_sample + std::chrono::nanoseconds(*request_.sample_interval_ns), SteadyClock::now());

@@ -64,7 +64,7 @@ std::string line_of(char kind, const std::string& event, std::uint64_t address, 
 
 std::optional<ProbeMachine> probe_machine(std::string_view machine) {
   if (machine == "x86_64") return ProbeMachine{{"di", "si", "dx", "cx", "r8", "r9"}, "ax"};
-  // The kernel is built with -mregparm=3. Arguments on the stack are not recorded.
+  // 32-bit x86 kernels are built with -mregparm=3: three arguments are in registers. Others are not recorded.
   if (machine.size() == 4 && machine.starts_with('i') && machine.ends_with("86"))
     return ProbeMachine{{"ax", "dx", "cx"}, "ax", 32};
   if (machine == "aarch64") return ProbeMachine{{"x0", "x1", "x2", "x3", "x4", "x5"}, "x0"};

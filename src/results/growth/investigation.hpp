@@ -104,7 +104,7 @@ struct InvestigationEvidence {
   std::optional<MemoryCgroups> memory_cgroups;
 };
 
-// A rise of a state in the last part of the time. The state's growth over the whole time is not certain.
+// A rise in the last part of the time, of a state whose growth over the whole time is not certain.
 struct LateRise {
   double since_seconds = 0;  // approximate start of the rise, in seconds since the first value
   double bytes_per_s = 0;
@@ -175,7 +175,7 @@ enum class ReasonKind : std::uint8_t {
   unknown_cache,
   too_slow_or_short,
   not_all_recorded,
-  // The growth of a cache is confirmed. The finding is `percent` of the live memory seen in this cache.
+  // The growth of a cache is confirmed, and the finding is `percent` of the live memory seen in this cache.
   holds_most,
   too_little_seen,
 };

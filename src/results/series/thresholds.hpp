@@ -109,8 +109,8 @@ struct Thresholds {
   // therefore be only a quarter of the real one.
   std::uint64_t fewest_samples = 5;
   std::uint64_t fewest_if_nearly_all = 3;
-  // If a leak has this number of samples, `investigate` nearly always finds it. The number of samples varies by a fifth
-  // from one investigation to the next.
+  // If a leak has this number of samples, `investigate` nearly always finds it. The number of samples then varies by
+  // only a fifth from one investigation to the next.
   double samples_nearly_always_found = 25;
   double even_enough = 0.99;  // minimum evenness (0 to 1), to exclude memory that was allocated all at once
   double least_of_rate = 0.25;

@@ -148,8 +148,8 @@ std::uint64_t ModuleLoads::stand_in(std::size_t load, Part part, std::uint64_t o
 }
 
 // Returns the stand-in address of the code that was at `address` at this time; `address` itself if it has none. The
-// size of a module includes all of its parts, which may be at separate addresses since Linux 6.4. If the ranges of
-// several modules contain an address, the module with the highest start address is used.
+// size of a module includes all of its parts, which may be at separate addresses since Linux 6.4, so ranges may
+// overlap. If several ranges contain an address, the module with the highest start address is used.
 std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_ns) const {
   if (!covers(address)) return address;
   struct Found {

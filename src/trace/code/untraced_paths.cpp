@@ -127,8 +127,8 @@ const UntracedPath* untraced_free_of(const std::string& cache, const std::string
   for (const UntracedPath& path : kPaths) {
     if (!path.frees || path.cache.empty() || !applies(path, kernel)) continue;
     if (std::ranges::find(probed, path.probe) != probed.end()) continue;
-    // It is enough if the cache or the call site matches. SLUB may have merged caches, and only one of their names is
-    // then shown.
+    // It is enough if the cache or the call site matches, because only one name is shown for caches that SLUB has
+    // merged.
     if (glob_match(std::string(path.cache), cache) || glob_match(std::string(path.call_site), call_site)) return &path;
   }
   return nullptr;

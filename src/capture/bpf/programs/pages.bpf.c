@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the address of the kernel's page descriptors (struct page). For a freed page, the raw tracepoint has the
-// address of its descriptor, and the kernel's record has its frame number.
+// Finds the address of the kernel's page descriptors (struct page). It is computed from a freed page: the raw
+// tracepoint has the address of its descriptor, and the kernel's record has its frame number.
 #include "capture/bpf/programs/pages.h"
 #include "capture/bpf/programs/kernel_types.bpf.h"
 

@@ -55,7 +55,7 @@ static __always_inline u32 take_stacks(void* context, u64* to, u32 process, u8 f
 }
 
 // The cache name "kmem_cache" as numbers, for a fast comparison. The objects of this cache are the descriptors of all
-// caches.
+// caches, so a free of such an object is the end of a cache.
 #define CACHES_NAME_BEGIN 0x6361635f6d656d6bull
 #define CACHES_NAME_END 0x6568
 

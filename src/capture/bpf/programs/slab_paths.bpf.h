@@ -52,7 +52,7 @@ int free_rcu_sheaf(u64* context) {
   return 0;
 }
 
-// The result is the number of objects or 0, and since Linux 7.2 true or false. The bytes above a bool are undefined.
+// The result is the number of objects or 0; since Linux 7.2, it is a bool, and the bytes above it are undefined.
 SEC("fexit/kmem_cache_alloc_bulk_noprof")
 int alloc_bulk(u64* context) {
   const struct kmem_cache* cache = (const struct kmem_cache*)context[0];
