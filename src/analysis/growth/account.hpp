@@ -31,14 +31,14 @@ class KernelAccount {
   // Returns how a cluster has risen since the confirmed late growth of a cache started. Empty if the cluster does not
   // make up most of that cache's growth. Based on samples; `judged` is the number of clusters.
   std::optional<Rise> late_rise_of(const GrowthCluster& cluster, std::size_t judged) const;
-  // Compares the growth of a finding with the kernel counters of its fastest growing caches. True if the counters show
-  // growth too, false if they contradict it. Empty if the kernel has no counters for these caches or too few values of
-  // them. `late` is true if the finding is about the second half of the time. The counters must then grow in that half.
+  // Compares the growth of a finding with the kernel counters of its caches. True if the counters show growth too,
+  // false if they contradict it. Empty if the kernel has no counters for these caches or too few values of them. `late`
+  // is true if the finding is about the second half of the time. The counters must then grow in that half.
   std::optional<bool> supports(const std::vector<FindingCache>& caches, bool late) const;
   std::optional<bool> supports(const FindingCache& cache, bool late) const;
-  // True if three conditions are met: the growth of a cache is confirmed, the cache has a large share of the finding's
-  // bytes, and no other cause explains most of the growth. `plainly` applies stricter thresholds, for findings without
-  // other evidence.
+  // True if one cache meets three conditions: its growth is confirmed, it has a large share of the finding's growth,
+  // and the finding and the kernel counter of the cache grow at similar rates. `plainly` applies stricter thresholds,
+  // for findings without other evidence.
   bool confirms(const std::vector<FindingCache>& caches, bool plainly) const;
   // True if slabinfo was read too rarely to show a trend of the cache, but the cache grew by about as much as the
   // finding.

@@ -26,8 +26,8 @@ bool is_judged(const StateGrowth& state) { return state.sure && !state.reclaimab
 
 bool is_sure(const GrowthFinding& finding) { return finding.certainty == Certainty::sure; }
 
-// Returns the kernel counter with the fastest growth that no finding explains, if it grows faster than all confirmed
-// findings together.
+// Returns the kernel counter with the most growth that findings do not explain, if this unexplained growth is faster
+// than that of all confirmed findings together.
 State find_unexplained(const Judgement& judgement) {
   double found = 0;
   for (const GrowthFinding& finding : judgement.findings)

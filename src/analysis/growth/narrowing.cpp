@@ -67,8 +67,8 @@ void narrow_by_samples(const GrowthSeen& samples, Narrowing& narrowing) {
   }
 }
 
-// Adds caches and page orders whose kernel counters grow. If there are samples, adds only caches that rise steadily:
-// the samples may have missed their slow growth.
+// Adds caches and page orders whose kernel counters grow. If there are samples, adds only caches that rise very
+// steadily or late: samples may have missed such growth.
 void narrow_by_states(const std::vector<StateSeries>& states, double threshold, bool has_samples,
                       Narrowing& narrowing) {
   constexpr std::size_t kMost = 6;

@@ -14,7 +14,7 @@ struct Rise {
   double bytes = 0;        // last value minus first value, in bytes
   double bytes_per_s = 0;  // average rate in bytes per second; the only rate if there are too few values for a trend
   bool above = false;      // true: rises steadily and faster than the threshold
-  bool sure = false;       // true: `above`, and steadier than chance explains if so many series are tested
+  bool sure = false;       // true: `above`, and steadier than chance explains, given the number of tested series
   bool slow = false;       // true: as steady as `sure` requires, but slower than the threshold
 };
 

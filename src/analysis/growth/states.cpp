@@ -65,7 +65,7 @@ const Kinds::value_type* risen_kind(const Kinds& kinds) {
   return all > 0 && rise(*most) >= kThresholds.nearly_all_of_class * all ? most : nullptr;
 }
 
-// True if the whole rise occurred between these two times. Any other change must be smaller than the rise.
+// True if nearly the whole rise is one step between these two times, and any other change is much smaller.
 bool is_step(const StateGrowth& state, double begin, double end) {
   constexpr double kNearlyAll = kThresholds.recorders_jump;
   const auto index = [&state](double step) {

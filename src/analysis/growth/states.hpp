@@ -37,8 +37,8 @@ void interpolate_setup_window(double begin_seconds, double end_seconds, std::vec
 std::optional<LateRise> late_rise(const StateSeries& series, double threshold, std::size_t judged);
 // Returns the states that changed, the largest rise first. The threshold is in bytes per second.
 std::vector<StateGrowth> state_growth(const std::vector<StateSeries>& states, double threshold);
-// Marks memory that the kernel keeps for a recording: its rise occurred while the recording was set up, and no other
-// change was as large. The setup began and ended at these times, in seconds since the first value (both 0: unknown).
+// Marks memory that the kernel keeps for a recording: nearly its whole rise occurred during the set-up, and other
+// changes were small. The times of the set-up are in seconds since the first value (both 0: unknown).
 void mark_recorders(double begin_seconds, double end_seconds, std::vector<StateGrowth>& states);
 // Marks kmalloc caches and SUnreclaim if at least half of their rise may be accounting data of slabs. The series of
 // these data are in `states`. Such a rise is not growth of its own: it follows the slabs.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t kNotSaid = ~0u;
 constexpr const char* kKernel = "[kernel]";   // shown in place of a program for memory that no program requested
-constexpr std::size_t kMostEarlierNames = 4;  // per process
+constexpr std::size_t kMostEarlierNames = 4;  // maximum number of earlier names of a process
 // Area of a kernel stack on 64-bit machines: THREAD_SIZE and a guard page of 4 KiB.
 constexpr std::uint64_t kTaskStackBytes = 20 << 10;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};

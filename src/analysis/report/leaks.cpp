@@ -39,7 +39,7 @@ LeakRow row_of(const GroupRow& group, const ReportResult& report) {
   if (group.knows_bytes && is_followed && report.trace.clock_in_ns) {
     row.trend = trend_of_group(row, axis, false);
     row.certain = row.doubtful.bytes == 0 ? row.trend : trend_of_group(row, axis, true);
-    // All objects that were certainly live have been freed in the meantime.
+    // No certainly live object is left at the end, so there is no certain growth.
     if (row.certain_bytes() == 0) row.certain = {.growth = Growth::none};
   }
   return row;

@@ -54,7 +54,7 @@ class ReplacedObjects {
   // other stacks, because functions that end with a call of another function leave no frame.
   struct Companion {
     Births births;
-    std::map<std::string, Births> others;  // key: place; memory of the call that is not from a cache
+    std::map<std::string, Births> others;  // key: place; the call's allocations that are not from a cache
   };
 
   void find_caches_of_sites();

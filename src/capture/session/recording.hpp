@@ -23,7 +23,7 @@ namespace kmt {
 // States whether probes record frees on kernel paths that have no tracepoint.
 enum class PathProbing : std::uint8_t {
   not_applicable,  // frees are not recorded, so probes have no use
-  off,             // the user does not want probes; the trace has a note about the functions without one
+  off,             // the user does not want probes; the trace has a note about the functions without a probe
   on,
 };
 

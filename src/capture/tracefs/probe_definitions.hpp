@@ -34,8 +34,8 @@ std::optional<ProbeMachine> probe_machine(std::string_view machine);
 // because only the size of a record with one string shows whether the string was empty or unreadable.
 struct ProbeDefinition {
   std::string exit;                 // the line for kprobe_events that defines the probe at the exit
-  std::string entry;                // the same for the entry
-  std::vector<std::string> values;  // the same for the probes that read values
+  std::string entry;                // the line for the probe at the entry
+  std::vector<std::string> values;  // the lines for the probes that read values
 };
 
 // Returns the definitions of probes, in the order of the functions. `group` is the group of the events. If more than

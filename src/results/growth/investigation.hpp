@@ -246,7 +246,7 @@ struct GrowthFinding {
   // The processes with the most memory, largest first; not always all processes.
   std::vector<FindingProcess> processes;
   std::size_t process_count = 0;     // number of all processes that allocated this memory
-  std::size_t ended_processes = 0;   // number of these that have ended; 0 if this is unknown
+  std::size_t ended_processes = 0;   // number of these processes that have ended; 0 if unknown
   std::vector<FindingCache> caches;  // largest first
   std::vector<Reason> reasons;       // reasons for and against the finding
   std::vector<double> series;        // live bytes at equal time steps
@@ -271,9 +271,9 @@ struct Judgement {
   std::size_t judged = 0;
   std::size_t followed = 0;       // number of kernel counters with enough values to compute a trend
   double excluded_bytes = 0;      // live bytes of groups that were not tested for growth
-  bool saw_allocations = false;   // true: samples or a recording covered enough of the time
+  bool saw_allocations = false;   // true: samples or a recording have enough time steps for a trend
   double seen_seconds = 0;        // length of the samples or of the recording, whichever is longer; 0: neither exists
-  double seen_until_seconds = 0;  // end of these samples or this recording, since the start of the observation
+  double seen_until_seconds = 0;  // end of samples and recording, since the start of the observation
   double covered_seconds = 0;     // time covered by samples or the recording, without the gap between them
   bool sampled = false;           // true: allocations were sampled
   // Growth in bytes per second that `investigate` nearly always finds within the observed time. It may miss slower
@@ -342,7 +342,7 @@ struct Conclusion {
   State stepped;                    // if the verdict is no_growth: a state that rose only in steps
   bool followed_briefly = false;    // true: allocations were observed only for a part of the time
   State stacks;                     // the state KernelStack, if it grows and a finding shows growth of task_struct
-  State unexplained;                // a state whose growth exceeds the growth of all sure findings
+  State unexplained;                // a state whose unexplained growth exceeds the growth of all sure findings
   std::vector<std::size_t> others;  // states with confirmed growth that findings explain by less than half
   State late_other;                 // a state whose growth in the last part of the time is not explained by findings
   // States with the largest rise. Only set if it is unknown whether these states continue to rise.

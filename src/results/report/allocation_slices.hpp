@@ -48,7 +48,7 @@ struct AllocationTrack {
 };
 
 struct AllocationSlices {
-  static constexpr unsigned kMostLanes = 32;  // per track
+  static constexpr unsigned kMostLanes = 32;  // maximum number of lanes in a track
 
   std::vector<AllocationTrack> tracks;
   std::vector<AllocationSlice> slices;  // sorted by the time of allocation

@@ -19,7 +19,7 @@ enum class LeakVerdict : std::uint8_t {
   no_clock,   // the trace's clock does not count nanoseconds
   too_short,  // too few values, or less than a second since the first allocation
   no_growth,  // random allocations and frees could cause the same growth
-  past,       // grew in the first half of the time, but hardly in the second half
+  past,       // grew, but later at less than half the rate, or hardly at all in the last quarter
   // Grows, but consists of reclaimable memory, page tables, or pages whose objects are counted too.
   explained,
   unsure,     // grows, but perhaps more slowly than the threshold, or only in a few steps

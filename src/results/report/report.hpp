@@ -45,7 +45,7 @@ struct TraceSummary {
   std::vector<std::uint64_t> lost_per_cpu;
   // True: lost_events is a lower bound, because a loss of unknown size counts as one event.
   bool lost_at_least = false;
-  // True: the CPU of some lost events is unknown. These events may belong to tasks that were not to be recorded.
+  // True: only some tasks were recorded, and some lost events may belong to others, as their CPU is unknown.
   bool lost_of_any_task = false;
   bool loss_known = true;          // false: the trace is damaged or cut off, so more events may have been lost
   std::string missing_cpus;        // CPUs without data: "CPU 1, CPU 3"; empty: no CPU is known to be missing
