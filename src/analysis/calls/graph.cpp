@@ -282,7 +282,7 @@ void CallGraph::State::leave_unseen(const StreamedEvent& streamed, std::uint32_t
 }
 
 // True if the recorder may have missed calls between these times. The recorder only knows that calls were missed
-// between two readings of its counters. It does not know which functions were called, so any missed call may have
+// between two readings of its counters. It does not know which tasks made the missed calls, so any of them may have
 // happened inside this call.
 bool CallGraph::State::may_miss_calls(std::uint64_t began_ns, std::uint64_t ended_ns) const {
   const auto missed = std::ranges::lower_bound(result.missed, began_ns, {}, &MissedEvents::to_ns);

@@ -29,7 +29,7 @@ class ExportedSeries {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
     double live_bytes = 0;
-    std::uint64_t seen = 0;  // number of the last interval in which the name allocated or had live bytes
+    std::uint64_t seen = 0;  // number of the last interval in which the name allocated
   };
 
   void remove_idle();

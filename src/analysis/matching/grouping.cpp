@@ -266,8 +266,8 @@ std::uint32_t Grouping::process_row(const Event& event) {
   Process process = process_of(event);
   if (options_.tree) process = oldest_ancestor(trace_tasks_, process);
   std::uint64_t named_ns = event.time_ns;
-  // The oldest ancestor may have ended, and a later process may have its ID. So use the name that the ancestor had when
-  // it ended.
+  // The ancestor may have ended, and a later process may have its ID. So use the name that the ancestor had when it
+  // ended.
   if (options_.tree) named_ns = std::min(named_ns, trace_tasks_.lives.next_birth_ns(process.pid, process.life) - 1);
   const std::string_view comm = task_name(trace_tasks_, process.pid, named_ns);
   const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));

@@ -56,7 +56,7 @@ CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const 
 using FindCaller = std::function<std::size_t(std::span<const std::uint64_t>)>;
 
 struct GroupingOptions {
-  // True: memory of a child process counts for its oldest ancestor that was alive when the trace began
+  // True: memory of a child process counts for its nearest ancestor that was alive when the trace began
   // (GroupKey::process).
   bool tree = false;
   bool with_interrupted = false;  // true: allocations by interrupts count for the interrupted task

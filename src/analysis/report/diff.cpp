@@ -61,7 +61,7 @@ void join(const ReportResult& report, Allocator allocator, bool exact, std::vect
 struct Side {
   std::optional<GroupRow> total;  // empty: unknown
   std::optional<GroupRow> none;   // zeros if this trace lacks the group; empty if the values are unknown
-  bool is_there = false;          // true: the trace contains allocations of the allocator
+  bool is_there = false;          // true: the trace contains allocations or frees of the allocator
 
   // Merges groups with the same name into one row. The merged row has no peak, because the groups had their peaks at
   // different times.

@@ -91,8 +91,8 @@ OlderObjectsOfTrace older_objects(const TraceInfo& info, const std::vector<std::
   return result;
 }
 
-// Adds the findings about objects from before the trace. Large kmalloc objects belong to no cache, so the number of
-// such objects at the start is unknown.
+// Adds the findings about objects from before the trace. Skips the row without a cache name: it may include large
+// kmalloc objects, which belong to no cache, so their number at the start is unknown.
 void add_findings(const OlderObjectsOfTrace& older, Findings& findings) {
   for (const OlderObjects& row : older.caches)
     if (!row.cache.empty() && row.lived && row.frees > *row.lived)

@@ -28,7 +28,7 @@ struct ReportRequest {
   bool with_interrupted = false;
   // True: an allocation reported by two events counts twice. Must not be set together with `traffic`.
   bool count_duplicates = false;
-  // For GroupKey::process. True: memory of child processes counts for their oldest ancestor (see Grouping).
+  // For GroupKey::process. True: memory of child processes counts for an ancestor from before the trace (see Grouping).
   bool tree = false;
   // True: fill ReportResult::histories. Not possible with keys that are only known when an allocation is freed.
   bool history = false;

@@ -22,8 +22,8 @@
 
 namespace kmt {
 
-// The reason why an allocation that looks live may have been freed. If several reasons apply, a reason that explains
-// growth has priority (see explains_growth()). Otherwise, the first reason in this list counts.
+// The reason why an allocation that looks live may have been freed. If several reasons apply, one that explains growth
+// (see explains_growth()) usually has priority, except over `reallocated`. Otherwise, the first in this list counts.
 enum class Doubt : std::uint8_t {
   // The trace has no frees of this allocator. For percpu memory, for vmalloc areas and in all traces recorded by
   // kmemtrace, this reason only applies if the event of frees was not recorded.

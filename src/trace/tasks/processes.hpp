@@ -35,8 +35,8 @@ class MadePidSpaces {
 };
 
 Process process_at(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
-// Returns the oldest ancestor of a process that the trace shows. This ancestor was already alive when the trace began.
-// Returns the process itself if it was alive then, or if its parent is unknown.
+// Returns the process itself if it was already alive when the trace began, otherwise its nearest ancestor that was. If
+// this ancestor is unknown, returns the oldest one that the trace shows.
 Process oldest_ancestor(const TraceTasks& tasks, Process process);
 // Returns the path of the process's version 2 cgroup; empty if the trace does not contain it.
 std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns);
