@@ -81,8 +81,8 @@ std::vector<CacheSuggestion> suggestion_candidates(const std::vector<ProfiledKin
 
 // Chooses from replayed candidates. If they are ranked by allocated bytes, returns all of them in the same order.
 // Otherwise returns those that save at least `least_bytes` of the memory held on average, the largest saving first.
-// Among candidates that move the same objects, the best is chosen. A variant of another size is preferred if more
-// objects request its size and it saves as much within the uncertainty.
+// Among candidates that move some of the same objects, the best is chosen. A variant of another size is preferred if
+// more objects request its size and it saves as much within the uncertainty.
 std::vector<CacheSuggestion> best_suggestions(std::vector<CacheSuggestion> replayed, const SuggestionRequest& request);
 
 }  // namespace kmt

@@ -201,7 +201,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
     SnapshotAmounts after = amounts_of(part, b);
     const bool lacks_rows = part == SnapshotPart::slab_caches && (lacks_caches(a.memory) || lacks_caches(b.memory));
     if (is_known(part, a) && is_known(part, b) && !lacks_rows) return changes(before, after);
-    // A report in the kernel's log has only the largest call sites. Only rows in both lists can be compared.
+    // Exceptions: call sites and caches. Compare rows that both have; the kernel's log has only the largest.
     if ((part == SnapshotPart::allocinfo || lacks_rows) && !before.empty() && !after.empty()) {
       const auto erased = std::erase_if(before, [&](const auto& one) { return !after.contains(one.first); }) +
                           std::erase_if(after, [&](const auto& one) { return !before.contains(one.first); });

@@ -175,8 +175,8 @@ std::uint64_t ModuleLoads::address_at(std::uint64_t address, std::uint64_t time_
         time_ns <= load.change->noticed_ns)
       take(live, load, load.change->init, load.change->init + kMostInitBytes, Part::init);
   }
-  // If no module was loaded at this address at this time, use the next load. The code ran, so it was loaded; the
-  // recorded time of the load must be inexact.
+  // If no module was loaded here at this time, use a module that was removed before or, if there is none, the next
+  // load. Its code ran, so the recorded time of this load must be inexact.
   const Found& found = live.load != nullptr ? live : gone.load != nullptr ? gone : later;
   if (found.load == nullptr || (found.part == Part::code && found.load->change == nullptr)) return address;
   return stand_in(static_cast<std::size_t>(found.load - loads_.data()), found.part, address - found.begin);

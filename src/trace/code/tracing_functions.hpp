@@ -18,7 +18,7 @@ bool is_tracing_function(std::string_view name);
 
 // Returns the part of a stack that starts at the call site. If the stack does not contain the call site, only removes
 // the innermost frames that belong to tracing. A frame without a name, or with a name that a BPF program might have, is
-// only removed if the next frame is a tracing function.
+// only removed if a tracing function follows.
 std::span<const std::uint64_t> without_tracing(std::span<const std::uint64_t> frames, std::uint64_t call_site,
                                                const SymbolNames& symbols);
 
