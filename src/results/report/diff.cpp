@@ -11,7 +11,7 @@ namespace {
 
 using GroupColumn = Column<GroupRow>;
 
-// True if the column has a value at one point in time, such as a peak or live bytes. Other columns count events.
+// True for values at one point in time: live counts, live bytes and peaks. Other columns are event counts or ratios.
 bool is_level(const GroupColumn& column) {
   return column.key == "live" || column.key == "live-bytes" || column.key == "peak";
 }
