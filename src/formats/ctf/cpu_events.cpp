@@ -29,7 +29,7 @@ std::string lost_packets_text(std::uint64_t count) {
   return fmt::format("{} packets with an unknown number of events", count);
 }
 
-// False if the tracer's counter went down. libbabeltrace2 does not check this, and reports a huge difference.
+// False if the counter of discarded events went down. libbabeltrace2 does not check this, and reports a huge loss.
 bool is_possible_difference(std::uint64_t count) { return count < std::uint64_t{1} << 31; }
 
 bool has_clock(const bt_stream* stream) {

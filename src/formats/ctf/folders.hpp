@@ -29,7 +29,7 @@ struct DoubtedStream {
   bool is_cut_off = false;
 };
 
-// Streams without an index or a file. They must have existed, because a stream with the same or a higher number does.
+// Streams that have neither an index nor a file. They existed, because a stream with the same or a higher number does.
 struct MissingStreams {
   std::string first;  // path
   unsigned count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Wraps libbabeltrace2 (2.0). The graph has one source per trace (source.ctf.fs, or JsonTrace for CTF 2), and a sink
-// with one message iterator per stream, so that each stream can be read on demand. Callers merge the streams. This
-// keeps the order of each CPU's buffer, and no message is copied.
+// with one message iterator per stream, so that each stream can be read on demand. Callers merge the streams, which
+// keeps the order of each CPU's buffer and copies no message.
 #pragma once
 
 #include <cstddef>

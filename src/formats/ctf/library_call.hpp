@@ -3,8 +3,8 @@
 
 namespace kmt::ctf {
 
-// While an object of this class exists, this thread runs code of libbabeltrace2. The library aborts the program if it
-// finds a packet that it considers impossible (BT_ASSERT). runs() shows that an abort comes from the library.
+// Marks that this thread runs code of libbabeltrace2, which aborts the program if it finds a packet that it considers
+// impossible (BT_ASSERT). If runs() is true during an abort, the library has caused it.
 class LibraryCall {
  public:
   LibraryCall() { runs_ = true; }

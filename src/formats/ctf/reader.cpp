@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kBatchEvents = 256;
 
-// Learns names and processes of tasks from LTTng's contexts and fields. The kernel's own events do not have these.
+// Learns names and processes of tasks from contexts and fields that LTTng adds, and that the kernel's own events lack.
 class TaskLearner {
  public:
   explicit TaskLearner(TraceInfo& info) : info_(info) {}

@@ -62,7 +62,7 @@ const bt_clock_class* clock_of(const bt_stream* stream) {
   return bt_stream_class_borrow_default_clock_class_const(bt_stream_borrow_class_const(stream));
 }
 
-// Each stream that a tracer writes has at least one packet.
+// Reports empty stream files. Their data is missing, because each stream that a tracer writes has at least one packet.
 void find_empty_streams(const std::vector<std::vector<std::string>>& traces, const std::string& path,
                         Findings& findings) {
   namespace fs = std::filesystem;

@@ -90,8 +90,8 @@ void learn_life(const LifeEvent& event, Bytes record, ByteOrder order, std::uint
     case Kind::fork: info.tasks.lives.born({number_at(event.pid), time_ns, number_at(event.creator)}); break;
     case Kind::process_state: {
       const std::int32_t process = number_at(event.group);
-      // LTTng lists the processes shortly after the start of the trace. At the start, the ID may have belonged to
-      // another task.
+      // LTTng lists the processes shortly after the start of the trace. The facts do not apply to the start itself,
+      // because the ID may have belonged to another task then.
       if (process == number_at(event.pid))
         info.tasks.lives.known(process, {process, number_at(event.creator), 0, {}}, TaskLives::Noted::later);
       break;

@@ -52,9 +52,9 @@ std::uint32_t length_at(std::uint16_t offset, Bytes record, ByteOrder order) {
   return load<std::uint32_t>(record.data() + offset, order) >> 16;
 }
 
-// True if the size of the record proves that all strings of size 0 are empty, and none of them was unreadable. An
-// unreadable string has no bytes, not even a NUL. An empty user-space string has no bytes either, but space for its NUL
-// was reserved (strncpy_from_user_nofault() before Linux 6.13). Record sizes are multiples of 4 bytes.
+// True if the record's size proves that every string of size 0 is empty, and not unreadable. Both have no bytes in the
+// record, but the kernel reserves a byte for the NUL of an empty user-space string (strncpy_from_user_nofault() before
+// Linux 6.13). Often the size proves nothing, because it is rounded up to 4 bytes.
 bool only_empty_lack_bytes(const std::vector<ProbedValue>& values, Bytes record, ByteOrder order) {
   constexpr std::size_t kUnit = 4;
   std::size_t end = 0;

@@ -374,8 +374,8 @@ void RecordDecoder::keep_values(const Plan& plan, Bytes record, unsigned cpu) {
 }
 
 // Adds the values of the preceding records to the entry of a call. The kernel runs all handlers of a probe one after
-// the other. No handler of another probe runs on this CPU in between, so the records of a call follow each other. If
-// some of these records were lost, the remaining ones may belong to another call of the same function.
+// the other, and no handler of another probe in between on this CPU. So the records of a call follow each other. After
+// a loss, adds nothing, because the remaining records may belong to another call of the same function.
 void RecordDecoder::take_values(const Plan& entry, Bytes record, unsigned cpu, std::span<const std::uint64_t> registers,
                                 ReadValues& to) {
   const auto found = pending_values_.find(cpu);

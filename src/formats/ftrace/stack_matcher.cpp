@@ -9,7 +9,7 @@ namespace kmt {
 namespace {
 
 // Maximum number of events of one context that wait for their stacks. Several wait only if events occur while the
-// kernel captures the stack of an event. If more events wait, the trace has no stacks for them.
+// kernel captures an event's stack. If one more event has to wait, the oldest one gets no stack.
 constexpr std::size_t kMostNested = 4;
 // Number of events that are held back until the first stack of the trace is found: one event, and one for each kind of
 // interrupt. The number is small because most traces have no stacks.

@@ -14,8 +14,8 @@ struct BlockSpan {
   std::uint64_t last_ticks = 0;
 };
 
-// Counts only events that can be read. A block with a correct checksum may still be damaged if the program that wrote
-// it had a bug.
+// Counts only events that can be read, because even a block with a correct checksum may be damaged if the program that
+// wrote it had a bug.
 BlockSpan span_of(const Chunk& chunk, ByteOrder record_order);
 
 }  // namespace kmt::kmt_format

@@ -187,8 +187,8 @@ class BlockStream : public StackedStream {
   std::vector<std::size_t> losses_until_now_;  // indices of TraceLosses::intervals that end at this CPU's next event
 };
 
-// For a file whose end is missing, returns the time until which it has the events of all CPUs. This is the last event
-// of the CPU whose events end first. Empty if other parts may be missing too, or if a CPU has no events.
+// For a file whose end is missing, returns the time until which it has the events of all CPUs: the last event time of
+// the CPU whose events end first. Empty if other parts may be missing too, or if a CPU has no events.
 std::optional<std::uint64_t> complete_until_ns(const FileContents& contents, const TraceMachine& machine) {
   const TraceDescription& description = contents.description;
   if (!contents.cut_off || !names_only_the_end(description.repaired) || contents.streams.size() < machine.cpus)

@@ -37,7 +37,7 @@ class EntryCounts {
     std::uint64_t kept = 0, written = 0;  // as in the header
     unsigned cpus = 0;                    // as in the header; 0 if it does not state the number
     std::uint64_t entries = 0;            // in the text
-    std::uint64_t without_prefix = 0;     // lines such as "kfree: …", which are entries if no line has a task
+    std::uint64_t without_prefix = 0;     // lines such as "kfree: …", which are entries if lacks_prefixes is true
     bool lacks_prefixes = false;
     bool has_repeated = false;    // true if the part has entries of earlier parts, which do not count
     std::optional<unsigned> cpu;  // the CPU of all entries

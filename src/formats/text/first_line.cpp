@@ -20,7 +20,7 @@ bool starts_inside_name(std::string_view text, const Line& first, std::string_vi
   return end_of_name(text, first) < end_of_name(second, *next);
 }
 
-// A time of N digits that lost its first digits is at least 10^N too early.
+// A time that has lost all except its last N digits is at least 10^N earlier than the time of the next line.
 bool starts_inside_time(std::string_view text, const Line& first, std::string_view second) {
   constexpr std::size_t kMostDigits = 9;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());

@@ -43,7 +43,7 @@ bool LastFields::is_cut(const Line& line) const {
   const std::string_view name = last_name(line.fields);
   if (name == usual.name || !value_of(line.fields, usual.name).empty()) return false;
   const auto found = std::ranges::find(found_, name, &Last::name);
-  // Kernels print the node and other fields after the flags since Linux 6.1, and a text may be of two kernels.
+  // Before Linux 6.1, the flags are the last field. A text may be of two kernels, so such lines are cut only if rare.
   return name != "gfp_flags" || found == found_.end() || found->lines < usual.lines;
 }
 

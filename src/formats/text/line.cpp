@@ -124,7 +124,7 @@ void skip_difference_and_period(std::string_view& rest) {
     rest.remove_prefix(static_cast<std::size_t>(word.data() + word.size() - rest.data()));
 }
 
-// The kernel prints a program's marker with the function that wrote it, or with 0 or an address if symbols are hidden.
+// True for 0 or an address. If symbols are hidden, the kernel prints these before a program's marker, not the function.
 bool is_address(std::string_view name) {
   if (name.starts_with("0x")) name.remove_prefix(2);
   return name == "0" || (name.size() >= 8 && name.find_first_not_of("0123456789abcdef") == name.npos);

@@ -202,7 +202,7 @@ std::optional<std::size_t> start_after_entry(const Line& event, std::string_view
 
 }  // namespace
 
-// Splits an event that another event follows in the same line, because a line break is lost. Messages often lack it.
+// Splits a line that has two events because a line break is lost. This often happens after messages of programs.
 Lines::Item Lines::without_glued(Item item, std::string_view line) {
   constexpr const char* kTwoEvents = "a line break is lost, so it has two events";
   Line* const first = std::get_if<Line>(&item);

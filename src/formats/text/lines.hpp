@@ -89,8 +89,8 @@ class Lines {
   bool needs_times_;
   bool needs_names_;
   std::string fields_, clean_, next_, joined_;
-  // The buffer of the next event, and of the current event. trace-cmd prints the name of the buffer before the line of
-  // a loss, and not before the event after the loss.
+  // The buffers of the next and the current event. trace-cmd prints a buffer's name before the line of a loss, but not
+  // before the event after the loss. So this event gets the name from the line of the loss.
   std::string next_buffer_, buffer_;
   std::string glued_, unglued_;  // the second item of a line that lacks a line break: not yet read, and being read
   CallTracker calls_;

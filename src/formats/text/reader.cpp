@@ -45,7 +45,7 @@ Finding quoting(Finding finding, std::string_view text) {
   return finding;
 }
 
-// Which lines a stream reads.
+// Selects the lines that a stream reads.
 struct WantedLines {
   std::optional<std::string> buffer;  // empty: read the lines of all buffers
   std::vector<CpuRun> runs;           // the parts of the text to read; the streams of a trace have different parts

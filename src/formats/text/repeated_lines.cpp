@@ -42,7 +42,7 @@ bool RepeatedLines::is_repeated(const Lines::Item& item, std::string_view text) 
   const Line* line = std::get_if<Line>(&item);
   const CallLine* const call = std::get_if<CallLine>(&item);
   if (call != nullptr && call->has_time) line = &call->line;
-  // The lost events of an overlapping copy belong to the events before them.
+  // A loss belongs to the event before it: if an overlapping copy repeats the event, it also repeats the loss.
   if (line == nullptr) return std::holds_alternative<LostLine>(item) && was_repeated_;
   if (!line->has_time) return false;
   if (text.data() == last_.data()) return was_repeated_;  // the second event of a line that lacks a line break

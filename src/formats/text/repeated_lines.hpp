@@ -33,7 +33,7 @@ class RepeatedLines {
   };
   // True if the event is earlier than the previous event, which may be of another CPU.
   bool jumps_back(const Line& line);
-  // Sets the time of the CPU. Returns true if it is not later than that of an earlier event.
+  // Notes the event's time. Returns true from where the CPU's time goes back until it passes the latest time.
   bool is_back(const Line& line);
   // True if the text equals that of the previous event, and both are of memory at a known address.
   bool is_twin(const Line& line, bool is_call, std::string_view text);

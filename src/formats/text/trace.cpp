@@ -182,7 +182,7 @@ void TextTrace::learn_place(const Line& line) {
   lacks_times_ = lacks_times_ || !line.has_time;
   if (line.has_time) time_in_ns_ = time_in_ns_ && line.time_in_ns;
   known_.has_names = known_.has_names || !line.comm.empty();
-  // If other lines have names, lines without them are not read.
+  // Note nameless lines separately, because they are not read if other lines have names.
   (is_nameless(line) ? nameless_lack_cpus_ : lacks_cpus_) |= !line.has_cpu;
   if (buffers_.size() < kMostBuffers && buffers_.find(line.buffer) == buffers_.end()) buffers_.emplace(line.buffer);
   learn_name(line);
@@ -338,7 +338,7 @@ void TextTrace::describe() {
   if (pointers_.hidden() > 0) findings_.add({Imperfection::hidden_pointers, ""}, pointers_.hidden());
 }
 
-// Headers and statistics may count the same overwritten events.
+// Describes the losses in headers and statistics. Overwritten events that both may count are counted only once.
 void TextTrace::describe_losses() {
   const auto overwritten = entries_.overwritten();
   const std::uint64_t counted = statistics_.overwritten();

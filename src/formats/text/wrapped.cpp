@@ -264,7 +264,7 @@ void append_script(std::string_view script, std::string& out) {
   if (!append_string(script, out)) append_trace(script, out);
 }
 
-// Returns the text in any strings of a JSON file, a line for each string. Returns false if it is not of a trace.
+// Appends the text in all strings of a JSON file, a line for each string. Returns false if it is no text of a trace.
 bool append_all_strings(std::string_view json, std::string& out) {
   constexpr std::string_view kFields[] = {"ptr=", "pfn=", "call_site="};
   if (json.size() > kMostBytes) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Extracts the text of a trace from the files that Android's atrace and systrace and Chrome write: text that zlib has
-// compressed, web pages, and JSON. Also decodes mails in quoted-printable, and replaces line ends without LF and NUL
-// bytes.
+// Extracts the text of a trace from the files that Chrome, and Android's atrace and systrace, write: text that zlib has
+// compressed, web pages, and JSON. Also decodes mails in quoted-printable, and replaces NUL bytes and line ends that
+// lack an LF.
 #pragma once
 
 #include <optional>

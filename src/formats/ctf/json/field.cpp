@@ -208,9 +208,9 @@ bool has_elements(const FieldNode& node) {
          std::ranges::any_of(node.fields, [](const auto& field) { return has_elements(*field); });
 }
 
-// Limits the number of stored elements of all arrays in the node to `most`, because the lengths of nested arrays
-// multiply. Each array gets a fixed limit, because libbabeltrace2 reuses the memory of events, so each array keeps the
-// memory for the greatest length so far.
+// Limits the number of stored elements of all arrays in the node to `most`. The limit of each array depends on the
+// arrays around it, because the lengths of nested arrays multiply. The limits are fixed, because libbabeltrace2 reuses
+// the memory of events: each array keeps the memory for its greatest length so far.
 void limit_elements(FieldNode& node, std::uint64_t most) {
   if (is_blob(node.kind)) node.most_kept = std::min(kMostKept, most);
   if (is_array(node.kind)) {
