@@ -18,8 +18,8 @@ namespace {
 
 using Archive = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
-// Returns why the archive cannot be read. liblzma and zstd report a premature end of the data with error texts of their
-// own.
+// Returns why the archive cannot be read. Recognises the error texts with which libarchive, liblzma and zstd report
+// that the data ends too early.
 std::string reason_of(archive* reader) {
   const char* const reason = archive_error_string(reader);
   if (reason == nullptr) return "it is damaged";

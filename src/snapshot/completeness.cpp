@@ -91,7 +91,7 @@ void find_cut_zoneinfo(KernelMemory& memory) {
                             "copy /proc/zoneinfo as a whole"});
 }
 
-// The first line of each vmstat is nr_free_pages (mm/vmstat.c). A log has no vmstat.
+// Finds a vmstat without its first line, nr_free_pages (mm/vmstat.c). A vmstat made from a report in a log may lack it.
 void find_cut_vmstat(KernelMemory& memory) {
   if (memory.vmstat.empty() || memory.oom || find_number(memory.vmstat, "nr_free_pages")) return;
   memory.missing.push_back({"vmstat", "it lacks its first lines", "copy /proc/vmstat as a whole"});
@@ -107,7 +107,7 @@ void find_missing_huge_pages(KernelMemory& memory) {
                             "copy /proc/meminfo as a whole"});
 }
 
-// mm/page_alloc.c adds each page that it gives to a zone both to managed_pages of the zone and to the total.
+// Finds totals that differ. mm/page_alloc.c adds each page of a zone both to the zone's managed_pages and to MemTotal.
 void compare_zones_with_total(KernelMemory& memory) {
   const auto total = find_number(memory.meminfo, "MemTotal");
   std::uint64_t managed = 0;
@@ -127,8 +127,8 @@ void compare_zones_with_total(KernelMemory& memory) {
     add("more", in_zones - *total, "one of the files may be from another machine, or changed");
 }
 
-// mm/vmalloc.c adds the pages of each area to VmallocUsed (Linux 5.3 and later). Before Linux 4.4, VmallocUsed is
-// address space, and VmallocChunk is not 0.
+// Finds missing areas. mm/vmalloc.c adds the pages of each area to VmallocUsed (Linux 5.3 and later). Does not compare
+// before Linux 4.4, when VmallocUsed is address space and VmallocChunk is not 0.
 void compare_vmallocinfo_with_total(KernelMemory& memory) {
   const std::uint64_t used = number_or_0(memory.meminfo, "VmallocUsed");
   if (memory.vmalloc.empty() || number_or_0(memory.meminfo, "VmallocChunk") != 0 ||
@@ -144,7 +144,7 @@ void compare_vmallocinfo_with_total(KernelMemory& memory) {
                             "copy both files again, at the same time"});
 }
 
-// The slabs of reclaimable caches are a part of those in slabinfo.
+// Finds missing caches. slabinfo lists the slabs of all caches, so they cannot be less than SReclaimable.
 void compare_slabinfo_with_total(KernelMemory& memory) {
   const std::uint64_t reclaimable = number_or_0(memory.meminfo, "SReclaimable");
   if (memory.slabs.empty() || lacks(memory, "partial")) return;

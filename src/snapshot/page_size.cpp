@@ -49,8 +49,8 @@ bool has_only_usual_pages(std::string_view uname, std::uint64_t vmalloc_bytes) {
   return false;
 }
 
-// Returns a lower bound of the page size: the objects of each slab must fit into the pages of the slab. It is the page
-// size if a cache fills its slabs, as those of kmalloc do.
+// Returns a lower bound of the page size: the objects of each slab must fit into the pages of the slab. The bound is
+// exact if the objects of a cache fill its slabs, as those of kmalloc caches do.
 std::uint64_t page_size_of_slabs(const std::vector<SlabInfo>& slabs) {
   std::uint64_t most = 0;
   for (const SlabInfo& slab : slabs)

@@ -35,7 +35,7 @@ bool are_bytes(const NamedAmounts& numbers) {
   return std::ranges::count_if(numbers, is_amount) >= kEnough && std::ranges::all_of(numbers, is_multiple);
 }
 
-// True if lines such as "Slab:" have no number, because their ends were cut. The numbers of others then lack digits.
+// True if lines such as "Slab:" have no number, because their ends were cut. Other lines may then lack digits.
 bool are_cut(std::string_view text) {
   constexpr int kMany = 3;
   int without_number = 0;
@@ -46,7 +46,7 @@ bool are_cut(std::string_view text) {
   return without_number >= kMany;
 }
 
-// Moves lines without unit to the unknown ones if the line of MemTotal has a unit. Users may have cut or changed them.
+// If the line of MemTotal has a unit, moves lines without one to the unknown lines, because they may have been cut.
 void drop_lines_without_unit(KernelMemory& memory) {
   const auto total = std::ranges::find(memory.meminfo, "MemTotal", &NamedAmount::name);
   if (total == memory.meminfo.end() || !total->in_bytes) return;

@@ -62,7 +62,7 @@ std::optional<std::vector<std::uint64_t>> numbers_of(std::string_view text) {
   return numbers;
 }
 
-// mm/vmstat.c counts at most 100000 blocks of a list, because it holds a lock while it counts.
+// Adds a note if the kernel stopped counting. It counts at most 100000 blocks of a list, because it holds a lock.
 void note_limit(std::string_view file, std::string_view text, KernelMemory& memory) {
   if (text.find('>') != text.npos)
     memory.missing.push_back({std::string(file),

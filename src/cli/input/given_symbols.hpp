@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Adds kernel symbols to a trace without symbols (perf.data) while its records are copied to another file. The symbols
-// must be added at this time, because they are unknown on another machine and after addresses are anonymised.
+// Adds kernel symbols to a trace without symbols (perf.data) while its records are copied to another file. Later they
+// may be impossible to find: on another machine, or for anonymised addresses.
 #pragma once
 
 #include <cstdint>

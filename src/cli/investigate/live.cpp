@@ -212,7 +212,7 @@ class Watch {
     add_recorder(state, {.ring_buffers = ring + (recording_.is_on ? kMostTraceBuffer : 0),
                          .bpf_maps = samples_.kernel_bytes() - std::min(ring, samples_.kernel_bytes())});
     if (auto zones = try_read_file("/proc/zoneinfo")) state.texts.emplace_back("zoneinfo", std::move(*zones));
-    // The release shows whether CPUs keep objects in sheaves.
+    // Add the release to the first state, because it shows whether CPUs keep objects in sheaves.
     if (states_.all.empty())
       state.texts.emplace_back("uname",
                                fmt::format("Linux - {} {}\n", watched_.kernel.release, watched_.kernel.machine));

@@ -22,7 +22,7 @@ namespace kmt {
 
 namespace {
 
-// Sums the objects of equal size in all caches, except kmalloc caches, which every kernel names in its events.
+// Sums the objects of equal size in all caches, except kmalloc caches, which need no sums: kmalloc has its own events.
 std::vector<MemorySeries> objects_by_size(const std::vector<StateSample>& states) {
   std::map<std::uint64_t, MemorySeries> by_size;
   for (const StateSample& state : states)

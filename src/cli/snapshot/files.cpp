@@ -92,7 +92,7 @@ Copies load_copies(const std::string& path) {
   if (!std::filesystem::is_directory(path, none)) return copies_in_file(path, MappedFile(path).bytes());
   if (!has_meminfo_copy(path)) return copies_in_folder(path);
   // A folder that a support tool wrote also has the kernel's log and uname. Other folders are not searched for these
-  // files, because they may be as large as "/".
+  // files, because a folder may be as large as "/".
   Copies copies;
   for (const char* const commands : {"/sos_commands", "/insights_commands"})
     if (std::filesystem::is_directory(path + commands, none)) copies = copies_in_folder(path);

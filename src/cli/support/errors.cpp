@@ -25,7 +25,7 @@ int print_error(const Error& error) {
 
 namespace {
 
-// Signals that end a library: BT_ASSERT of libbabeltrace2 aborts, GLib traps, and both may crash on damaged lengths.
+// Signals that libraries cause: BT_ASSERT of libbabeltrace2 aborts, GLib traps, and both may crash on damaged lengths.
 constexpr std::array kCaught = {SIGABRT, SIGTRAP, SIGSEGV};
 std::array<struct sigaction, kCaught.size()> former{};  // previous actions for these signals, such as a sanitizer's
 
@@ -35,7 +35,7 @@ extern "C" void say_abort(int signal) {
   if (!ctf::LibraryCall::runs()) {
     for (std::size_t i = 0; i < kCaught.size(); ++i)
       if (kCaught[i] == signal) ::sigaction(signal, &former[i], nullptr);
-    if (signal != SIGSEGV) std::raise(signal);  // after SIGSEGV, the CPU repeats the access that failed
+    if (signal != SIGSEGV) std::raise(signal);  // after SIGSEGV, the CPU repeats the access, which fails again
     return;
   }
   constexpr std::string_view kText =

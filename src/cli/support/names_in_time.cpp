@@ -71,8 +71,8 @@ bool sort_by_time_in_names(std::vector<std::string>& names) {
   const auto has = [&](Stage stage) {
     return std::ranges::any_of(times, [stage](const auto& one) { return one.first.stage == stage; });
   };
-  // Numbers in names of machines do not show an order in time. But names of different machines usually also differ in
-  // words.
+  // Names that differ only in numbers are sorted by them. Numbers in names of machines do not show an order in time,
+  // but such names usually also differ in words.
   const bool only_numbers_differ =
       std::ranges::all_of(times, [&](const auto& one) { return one.first.words == times.front().first.words; });
   const bool all_differ = std::ranges::adjacent_find(

@@ -116,7 +116,7 @@ std::uint64_t unix_ns() {
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 
-// Files for pprof have no counts of slab caches.
+// True if an output shows counts of slab caches. Files for pprof do not have them.
 bool wants_caches(const ProfileArguments& options) {
   if (options.of == "pages") return false;
   if (!options.continuous.empty()) return options.format == kKmt;

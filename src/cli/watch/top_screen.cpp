@@ -62,7 +62,7 @@ void TopScreen::show(const std::vector<TopLine>& lines, const std::string& foote
     ::wattr_set(stdscr, attributes, 0, nullptr);
     ::wmove(stdscr, row, 0);
     ::waddnstr(stdscr, text.c_str(), -1);
-    // If a line is too long, ncurses continues it in the next row, and the next line overwrites that part.
+    // If a line is too long, ncurses continues it in the next row, which show() clears before it draws the next line.
     if ((attributes & A_REVERSE) != 0) mvchgat(row, 0, -1, A_REVERSE, 0, nullptr);
   };
   for (int row = 0; row < last && row < static_cast<int>(lines.size()); ++row) {

@@ -56,8 +56,8 @@ std::uint64_t kb_in_zones(const OomReport& report, std::string_view name) {
       report.zones, [](const LogZone& zone) -> const LogNumbers& { return zone.numbers; }, name);
 }
 
-// True if a total lacks digits. The kernel reads the total and its parts at different times, so small totals may grow
-// between, and large ones change by a small factor.
+// True if a total lacks digits. The kernel reads a total and its parts at different times. In between, a small total
+// may grow by any factor, but a large one changes only by a small factor.
 bool lacks_digits(std::uint64_t total, std::uint64_t parts) {
   constexpr std::uint64_t kFactor = 4;
   constexpr std::uint64_t kManyPages = 4096;

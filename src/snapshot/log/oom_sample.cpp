@@ -188,7 +188,7 @@ std::string meminfo_of(const OomReport& report) {
   const auto total = [&](std::string_view name) { return counted_pages(report, name); };
   const Number reclaimable = total("slab_reclaimable");
   Number slab = sum_if_known(reclaimable, total("slab_unreclaimable"));
-  // the allocator SLOB (until Linux 6.3) has only this line, in the reports of Arm before Linux 3.13
+  // for SLOB (until Linux 6.3), slab memory is only in this line of reports of Arm before Linux 3.13
   if (slab.value_or(0) == 0)
     if (const Number pages = find_line(report, "slab pages")) slab = pages;
   Number swap_cached = find_line(report, "pages in swap cache");

@@ -26,8 +26,8 @@ bool is_caller(std::string_view word) {
 }
 
 // Removes the CPU or task that the kernels of some phone vendors add after the time. Samsung's form is "[0:  comm:
-// 123]", which may follow a letter. MediaTek's form is "(0)[123:comm]", and Huawei's is "[pid:123,cpu4,comm]". The CPU
-// may change between two lines of a report.
+// 123]", which may follow a letter. MediaTek's form is "(0)[123:comm]", and Huawei's is "[pid:123,cpu4,comm]". The
+// caller is the task without the CPU, which may change within a report.
 bool take_vendors_caller(std::string_view& text, PrefixedLine& line) {
   std::string_view left = text;
   if (left.starts_with('-')) left.remove_prefix(1);
