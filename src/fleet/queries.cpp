@@ -171,7 +171,7 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
   FleetReport report{summary(server, words_of(selection), traces, recorded_in(selection)), std::move(by), {}};
   report.of.whole_events = !selection.since && !selection.until;
   // Memory that is live at the end may have been allocated before the selected time, so the query includes earlier
-  // rows. If the report is grouped by day, it does not: each row has only memory that was allocated on its day.
+  // rows. It excludes them if the report is grouped by day: each row has only memory that was allocated on its day.
   FleetSelection rows = selection;
   if (std::ranges::find(report.by, "day", &FleetKeyInfo::name) == report.by.end()) rows.since.reset();
   const std::string since_first = fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", report.of.first_began);

@@ -5,7 +5,7 @@ import { showHelp } from './help';
 import { kPages } from './state';
 import { switchTheme } from './theme';
 
-// A page has the same number in every report.
+// Only some reports have the page of findings. It gets no number, so each page has the same number in every report.
 const kNumbered = kPages.filter((page) => page !== 'findings');
 
 function goTo(app: App, step: number): void {

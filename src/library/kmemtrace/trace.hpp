@@ -47,10 +47,10 @@ enum class EventKind : std::uint8_t {
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };
 
-// One event. Fields that do not exist for its kind are zero. Sizes are in bytes. If an allocation failed, its address
-// is 0 (for pages: kNoPage).
+// Event::address of a failed allocation of pages; other failed allocations have the address 0.
 constexpr std::uint64_t kNoPage = UINT64_MAX;
 
+// One event. Fields that do not exist for its kind are zero. Sizes are in bytes.
 struct Event {
   std::uint64_t time_ns = 0;  // time on the clock of the trace
   // Start of the allocated or freed memory; for pages, the first page frame number.
@@ -108,7 +108,7 @@ class KMEMTRACE_API Trace {
   // Reads the next event, in order of time. Returns false at the end. Damage in the trace causes no Error: findings()
   // reports it.
   bool next(Event& event);
-  // Returns the problems found so far. The list is complete after the last event.
+  // Return the lost events and the problems found so far. Both are complete after the last event.
   std::uint64_t lost_events() const;
   std::vector<Finding> findings() const;
 

@@ -10,7 +10,7 @@ namespace kmt {
 
 struct FlamegraphOptions {
   StackMetric metric = StackMetric::allocated;
-  bool callers_first = false;        // true: the allocator is on top; false: the outermost frame is at the bottom
+  bool callers_first = false;        // true: from the innermost frame down; false: from the outermost frame up
   std::string title;                 // title of the image; if empty, the name of the trace
   bool lacks_stacks_of_one = false;  // true: only one of the two traces has stacks, so they are compared by call site
 };

@@ -311,7 +311,7 @@ TEST(PartialCopies, RepeatedLinesOfSlabinfoCountOnce) {
   EXPECT_FALSE(lacks(two, "slabinfo", ""));
 }
 
-// vmallocinfo lacks the areas of stacks, but VmallocUsed counts them. Stacks are thus not counted twice.
+// If vmallocinfo may lack areas, KernelStack is subtracted from VmallocUsed, so that stacks do not count twice.
 TEST(PartialCopies, VmallocinfoMayLackAreas) {
   std::string meminfo = kMeminfo;
   meminfo.replace(meminfo.find("VmallocUsed: 200 kB"), 19, "VmallocUsed: 20000 kB");

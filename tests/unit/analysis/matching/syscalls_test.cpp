@@ -419,7 +419,7 @@ TEST_F(SyscallsOf, ExecByAThreadShowsTheWordSizeOfTheProcess) {
   tell(7, 40, EventKind::syscall_enter, 45);
   EXPECT_EQ(name_at(7, 41), "brk");
   tell(7, 50, EventKind::syscall_exit, 45);
-  // This end of execve() is that of another thread of the process.
+  // Thread 72 executes a 64-bit program. Its execve() ends with the ID of the first thread.
   tell(72, 60, EventKind::syscall_enter, 11);
   tell(7, 70, EventKind::syscall_exit, 59);
   tell(7, 80, EventKind::syscall_enter, 45);

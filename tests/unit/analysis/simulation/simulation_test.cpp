@@ -119,8 +119,8 @@ TEST_F(Slub, FreesEmptySlabsThatTheNodeDoesNotNeed) {
   EXPECT_EQ(heap.slabs(), 20u);
   for (const std::uint32_t slab : slabs) release(slab);
   // 19 slabs were full. When the CPU's list has 3 slabs and a fourth is added, the 3 slabs, which are empty by then,
-  // move to the node. The node keeps 6 of them and frees the others. The 19th slab causes the last move. Slabs that
-  // arrive afterwards stay on the list.
+  // move to the node. The node keeps 6 of them and frees the others. The 19th slab causes the last move, and is then
+  // the only one on the list.
   EXPECT_EQ(heap.slabs(), 1u + 6u + 1u);
   EXPECT_EQ(heap.partial_slabs(), 6u + 1u);
 }

@@ -25,7 +25,7 @@ const PageComparison& row_of(const PageCensus& census, PageKind kind) {
   return *std::ranges::find(census.comparisons, kind, &PageComparison::kind);
 }
 
-// Each line of the balance sheet is compared with one kind of pages, so the differences add up to that of the totals.
+// Each line of the balance sheet is compared with one kind of pages, so the differences add up to that of the sheet.
 TEST(PageCensus, ComparesEachLineOfTheSheetOnce) {
   const SnapshotResult snapshot =
       snapshot_with({sheet_line("free", 110), sheet_line("free.buddy", 100, 1), sheet_line("free.cpu-lists", 10, 1),
