@@ -28,8 +28,8 @@ std::uint64_t number_after(std::string_view text, std::string_view key) {
 
 constexpr std::string_view kFound = "found: ";
 
-// Findings that a conversion must copy to the new trace. Other findings need no copy, because readers of the new trace
-// find the same again: losses of known size, and records with impossible values.
+// Findings that a conversion must copy to the new trace. Readers of the new trace find all others again: losses of
+// known size, and records with impossible values.
 constexpr Imperfection kInherited[] = {Imperfection::missing_cpu,      Imperfection::interrupted_recording,
                                        Imperfection::cut_off_cpu,      Imperfection::unknown_loss,
                                        Imperfection::truncated_file,   Imperfection::unfinished_file,

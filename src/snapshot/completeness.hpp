@@ -19,11 +19,11 @@ std::string_view whole_lines(std::string_view name, std::string_view text, Kerne
 const char* why_slabinfo_is_incomplete(std::string_view text, const Slabinfo& found);
 
 // Keeps one of several lines of slabinfo that have the same name and the same numbers. The kernel may have several
-// caches with the same name, but these seldom have as many objects.
+// caches with the same name, but hardly ever with equal numbers of objects.
 void drop_repeated_caches(KernelMemory& memory);
 
-// Compares files with the totals in meminfo, which are equal on nearly all machines. Finds files that lack zones,
-// blocks, caches or areas, or are from another machine than meminfo.
+// Compares the sums of files with the totals in meminfo. On nearly all machines they are equal. Finds files that lack
+// zones, blocks, caches or areas, or are from another machine than meminfo.
 void compare_copies(KernelMemory& memory);
 
 }  // namespace kmt

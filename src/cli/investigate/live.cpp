@@ -48,7 +48,7 @@ constexpr double kPartForSamples = 0.25;  // fraction of the CPU budget that sam
 
 struct WatchedStates {
   std::vector<StateSample> all;
-  std::vector<MemorySeriesPoint> unaccounted;  // of the states in `all`
+  std::vector<MemorySeriesPoint> unaccounted;  // unaccounted memory of the states in `all`
   double next = 0;                             // time of the next state, in seconds
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Manages the place for the files of an investigation, which is a folder or only an HTML page.
+// Manages where an investigation writes its files: into a folder, or only as an HTML page.
 #pragma once
 
 #include <optional>

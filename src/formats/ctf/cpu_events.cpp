@@ -104,8 +104,8 @@ void StreamCursor::hold_discarded(const bt_message* message) {
 }
 
 bool StreamCursor::begin_at(std::uint64_t first_ns) {
-  // Time in which the tracer switches to new packets on all CPUs, for example when it rotates a recording. This is an
-  // estimate, because a switch takes some microseconds for each CPU.
+  // Time that the tracer needs at most to switch to new packets on all CPUs, for example when it rotates a recording.
+  // This is a generous estimate: a switch takes some microseconds for each CPU.
   constexpr std::uint64_t kAtOnceNs = 10'000'000;
   if (!is_early_) return true;
   is_early_ = false;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 9> kFields = {
     " magic;",         " uuid[16];",     " stream_id;",   " stream_instance_id;", " timestamp_begin;",
     " timestamp_end;", " content_size;", " packet_size;", " packet_seq_num;"};
-// The offsets of fields, which are aligned to bytes.
+// Offsets of these fields in bytes. The fields follow each other without gaps in the packet, aligned to bytes.
 constexpr std::size_t kUuid = 4, kStreamClass = 20, kStream = 24, kBeginTime = 32, kEndTime = 40, kContentSize = 48,
                       kPacketSize = 56, kSequence = 64, kEnd = 72;
 

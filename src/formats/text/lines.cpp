@@ -130,7 +130,7 @@ bool may_be_start_of_call(std::string_view line) {
   return event ? is_call_event(*event) : was_call(line) || was_event(line) || trim(line).ends_with('|');
 }
 
-// True if the line may be the end of a call whose start is in the previous line. It has no task, time or CPU.
+// True if the line may be the end of a call whose start is in the previous line. Such an end has no task, time or CPU.
 bool may_be_end_of_call(std::string_view line, bool is_after_call) {
   if (is_after_call) return line.starts_with("/*") && line.ends_with("*/") && line.find(": ") == line.npos;
   if (line.empty() || line.starts_with('#') || parse_line(line)) return false;

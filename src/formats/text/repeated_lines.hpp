@@ -35,7 +35,7 @@ class RepeatedLines {
   bool jumps_back(const Line& line);
   // Notes the event's time. Returns true from where the CPU's time goes back until it passes the latest time.
   bool is_back(const Line& line);
-  // True if the text equals that of the previous event, and both are of memory at a known address.
+  // True if the event has the same text as the previous event, and both are about memory at a known address.
   bool is_twin(const Line& line, bool is_call, std::string_view text);
 
   bool counts_twins_;

@@ -2,7 +2,7 @@
 // Reads the state of every page frame of the running machine from /proc/kpageflags and /proc/kpagecgroup. Both files
 // have a 64-bit word for each frame (Documentation/admin-guide/mm/pagemap.rst in the kernel's source).
 //
-// /proc/kpagecount is not read. It has the number of mappings, and the flag "mmap" already shows whether there are any.
+// /proc/kpagecount, the number of mappings, is not read: the flag "mmap" shows whether a frame has any, which suffices.
 #pragma once
 
 #include <cstdint>

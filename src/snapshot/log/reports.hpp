@@ -30,7 +30,7 @@ struct LogReports {
 LogReports log_reports(std::string_view text);
 
 // True if `a` ends later than `b`. If this is unknown or the logs end with the same report, true if `a` has at least as
-// many reports, complete ones first.
+// many reports: first usable ones are compared, then unusable ones, then those about cgroups.
 bool is_preferred(const LogReports& a, const LogReports& b);
 // True if `a` lacks a report that `b` could use.
 bool lacks_reports_of(const LogReports& a, const LogReports& b);

@@ -163,8 +163,8 @@ export function lifetimeGrid(model: Model, filter: Filter): LifetimeGrid | null 
   return { ...grid, columns, rows, firstOctave: low, firstBucket: range.from };
 }
 
-// Returns the number of frees with rare lifetimes, whose call site is unknown. These frees may belong to the filter's
-// call site. Returns 0 if no call site is selected.
+// Returns the number of frees whose call site is unknown, because their lifetimes are rare. They may belong to the
+// filter's call site. Returns 0 if no call site is selected.
 export function lifetimesLeftOut(model: Model, filter: Filter): number {
   if (filter.site === null || filter.site === kOthers) return 0;
   const grid = lifetimeGrid(model, { ...filter, site: kOthers });

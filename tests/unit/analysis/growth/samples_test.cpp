@@ -89,8 +89,8 @@ TEST(SampleGrowth, RefillsOfTheBpfAllocatorCountForTheInterruptedProcess) {
   EXPECT_EQ(seen.groups[1].process, 0u);
 }
 
-// If events of frees were lost, reconcile() removes the objects that are no longer live. These must not look like a
-// rise that drops at the end.
+// If events of frees were lost, reconcile() removes the objects that are no longer live. The removed objects must not
+// look like a rise that drops at the end.
 TEST(SampleGrowth, LostFreesDoNotAppearAsARise) {
   const Names names;
   SampleGrowth growth(1, false, names, 0, 64, 99, 4096);

@@ -168,8 +168,8 @@ TEST_F(Leaks, OlderFreesCountIfOnlyTheyNameTheCache) {
 }
 
 // Sockets on Linux 6.1: frees name the merged cache PING, and no function name is similar. According to slabinfo, PING
-// has objects of the same size. If these are freed as fast as sockets are allocated, the frees may be those of older
-// sockets.
+// has objects of the same size. If objects of PING are freed as fast as sockets are allocated, the frees may be those
+// of older sockets.
 TEST_F(Leaks, OlderFreesOfACacheOfTheSameSizeCount) {
   info.tables.cache_names = {"", "PING"};
   info.tables.call_sites.push_back(SiteNames::kOfFiles);  // no allocating function has a similar name
