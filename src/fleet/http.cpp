@@ -117,8 +117,8 @@ HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>
     const Text escaped(curl_easy_escape(curl, value.data(), static_cast<int>(value.size())));
     url += fmt::format("{}{}={}", url.ends_with('/') ? "?" : "&", name, escaped.get());
   }
-  // With an empty "Expect:" header, libcurl sends large bodies without waiting for the server's permission. The server
-  // ignores the content type.
+  // An empty "Expect:" header makes libcurl send large bodies without waiting for the server's permission. The content
+  // type replaces libcurl's default, and the server ignores it.
   using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
   Headers headers(curl_slist_append(nullptr, "Expect:"), curl_slist_free_all);
   headers.reset(curl_slist_append(headers.release(), "Content-Type: application/octet-stream"));

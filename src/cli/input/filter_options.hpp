@@ -23,7 +23,7 @@ struct FilterOptions {
 
 // Adds the options that select events. `options` must outlive the command.
 void add_filter_options(Command& command, FilterOptions& options);
-// Adds only the options that apply to all kinds of events, which select by time, CPU and task. `what` names the
+// Adds only the options that apply to all kinds of events: those that select by time, CPU and task. `what` names the
 // selected things in the help text, for example "events".
 void add_event_filter_options(Command& command, FilterOptions& options, const std::string& what);
 

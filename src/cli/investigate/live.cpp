@@ -311,9 +311,9 @@ Narrowing Watch::what_can_be_recorded(const Narrowing& wanted) {
   return choice.of;
 }
 
-// True if the recording must have stacks. Slab memory needs no stacks in the recording, because the samples have the
-// stacks of slab call sites, unless sampling ended before the growth. Pages need stacks, because many stacks have the
-// same call site.
+// True if the recording must have stacks. Slab memory needs them only if sampling ended before the growth; otherwise
+// the samples have the stacks of slab call sites. Pages need stacks in the recording, because many stacks have the same
+// call site.
 bool Watch::needs_stacks(const Narrowing& narrowing) const {
   return !(samples_.are_drawn() || samples_.seen()) || (saw_no_growth_ && !recording_.is_brief) || narrowing.pages ||
          !narrowing.orders.empty();

@@ -176,8 +176,8 @@ bool reads_a_folder(const Command& command) {
   });
 }
 
-// Prepares a place for temporary files near the output. SQLite, the writer of trace.dat and the page of an
-// investigation need temporary files. A damaged CTF trace is copied to a temporary folder.
+// Prepares a place for temporary files near the output. The page of an investigation, SQLite and the writer of
+// trace.dat need temporary files. A damaged CTF trace is copied to a temporary folder.
 void prepare_scratch_of(const Command& command, const std::vector<std::string>& outputs) {
   const bool sorts = command.name == "export" || command.name == "convert" || command.name == "investigate";
   if (sorts && !outputs.empty() && !open_number(outputs.front())) {

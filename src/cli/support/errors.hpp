@@ -10,8 +10,8 @@ namespace kmt {
 // error.
 int print_error(const Error& error);
 
-// Makes an abort by libbabeltrace2 print an error message. libbabeltrace2 aborts the program if a packet violates one
-// of its assertions (BT_ASSERT). Other aborts are not affected.
+// Makes an abort, trap or crash in libbabeltrace2 print an error message. The library aborts the program if a packet
+// violates one of its assertions (BT_ASSERT). Aborts outside the library are not affected.
 void catch_aborts_of_libraries();
 
 }  // namespace kmt

@@ -55,8 +55,8 @@ InterruptGuard::InterruptGuard(SecondSignal second) {
     sigaction(kSignals[i], nullptr, &g_before[i]);
     g_second[i] = g_before[i];
     if (g_before[i].sa_handler == SIG_IGN) g_second[i].sa_handler = SIG_DFL;
-    // If SIGHUP is ignored (nohup), it stays ignored. SIGINT is handled even if it is ignored: the shell of a script
-    // ignores it for background jobs, but a user may still send it to the process.
+    // If SIGHUP is ignored (nohup), it stays ignored. SIGINT is handled even if it is ignored: a shell starts
+    // background jobs of a script with SIGINT ignored, but a user may still send it to the process.
     if (kSignals[i] != SIGHUP || g_before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
   g_has_second = second == SecondSignal::ends_program ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds out how many packets LTTng wrote before the first packet of a stream. A tracer in overwrite mode overwrites
-// them, and a snapshot does not include them. libbabeltrace2 does not report them for CTF 1.8.
+// Finds out how many packets are missing before the first packet of a stream: a tracer in overwrite mode has
+// overwritten them, or a snapshot does not include them. libbabeltrace2 does not report them for CTF 1.8.
 #pragma once
 
 #include <cstdint>

@@ -98,8 +98,8 @@ void StackMatcher::give_stack(EventBatch& batch, Event& stack) {
   waiting_.erase(found.base(), waiting_.end());  // *found is not erased, because its user stack may follow
 }
 
-// Gives a user stack to the event that it belongs to. The kernel writes a user stack after every event. The stack may
-// be empty.
+// Gives a user stack to the event that it belongs to. The kernel writes a user stack after every event, even if the
+// stack is empty.
 void StackMatcher::give_user_stack(EventBatch& batch, const Event& stack) {
   const auto found = std::find_if(waiting_.rbegin(), waiting_.rend(),
                                   [&](std::size_t index) { return same_context(batch[index], stack); });

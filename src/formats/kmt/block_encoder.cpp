@@ -50,8 +50,8 @@ RecordLayout layout_of(const EventFormat& format) {
     if (field.is_dynamic && field.size == 4) layout.dynamic_offsets.push_back(static_cast<std::uint16_t>(field.offset));
   }
   if (format.system == "ftrace" && (format.name == "kernel_stack" || format.name == "user_stack")) {
-    // Store stacks as shapes, because most stacks occur many times. A stack may have more addresses than its format
-    // declares (caller[8] in kernel/trace/trace_entries.h, Linux 6.1).
+    // Store stacks as shapes, because most stacks occur many times. All bytes up to the record's end are data: a stack
+    // may have more addresses than its format declares (caller[8] in kernel/trace/trace_entries.h, Linux 6.1).
     layout.shaped = true;
     layout.rest_is_data = true;
   }

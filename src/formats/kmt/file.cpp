@@ -90,8 +90,8 @@ bool has_trailer(Bytes file) {
                     [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); });
 }
 
-// Finds chunks by their headers, not by the index. The headers have only 32 bytes each, contain the same facts as the
-// index, and exist in every file.
+// Finds chunks by their headers, not by the index, because every file has the headers. They contain the same facts as
+// the index, and reading them is cheap: a header has only 32 bytes.
 FileContents parse_file(Bytes file, Findings& findings) {
   check_header(file);
   FileContents contents;

@@ -76,8 +76,8 @@ bool begins_stream(Bytes packed) {
   return packed.size() >= std::size(kMagic) && std::equal(std::begin(kMagic), std::end(kMagic), packed.begin());
 }
 
-// Returns a limit for the unpacked size of a file. A long series of equal events, which is the best case, is compressed
-// to one fiftieth.
+// Returns a limit for the unpacked size of a file. No real file reaches it: perf compresses a long series of equal
+// events, which is the best case, to one fiftieth.
 std::uint64_t most_unpacked(std::uint64_t file_bytes) { return std::max<std::uint64_t>(64u << 20, 128 * file_bytes); }
 
 }  // namespace

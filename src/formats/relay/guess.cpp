@@ -21,8 +21,8 @@ class Order {
   explicit Order(const Layout& layout) : numbered_(layout.sequence.bytes != 0) {}
 
   bool holds(const Record& record) {
-    // Sequence numbers always increase within a file. Times may go back, because a file may have several CPUs with
-    // different clocks, and some clocks step back.
+    // Sequence numbers always increase within a file. Times may go back by this many nanoseconds, because a file may
+    // have several CPUs with different clocks, and some clocks step back.
     constexpr std::int64_t kMostBack = 1'000'000'000;
     const std::uint64_t now = numbered_ ? record.sequence : record.time_ns;
     const std::uint64_t before = std::exchange(last_, now);

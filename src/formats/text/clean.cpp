@@ -127,7 +127,7 @@ bool take_facility(std::string_view& line) {
 // -- other additions ----------------------------------------------------------------------------------------------
 
 // Removes the number of a line: "12:" from grep -n, "12" and a tab from cat -n, or "12" and blanks before TASK-PID from
-// a pager. A number immediately before an event is the time of perf script, as in "5906771: kmem:kmalloc:".
+// a pager. Keeps a number right before an event, as in "5906771: kmem:kmalloc:" of perf script: it is a time.
 std::string_view without_line_number(std::string_view line) {
   constexpr std::size_t kMostDigits = 9;
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());

@@ -158,8 +158,8 @@ class LineStream : public CpuStream {
   std::vector<std::uint8_t> record_;
 };
 
-// trace-cmd report writes the name of the file before each event if it reads several files, such as those of a host and
-// a guest. Their events must not be matched with each other.
+// Throws Error if the text has events of several files, such as those of a host and a guest, which must not be matched
+// with each other. trace-cmd report then writes the name of the file before each event.
 void refuse_several_files(const TextTrace& trace, const std::string& path) {
   std::vector<std::string> files = trace.buffers();
   std::erase_if(files, [](const std::string& name) { return !name.ends_with(".dat"); });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parses lines of events that start or rename tasks: task_newtask, task_rename, sched_process_fork and
-// sched_process_exec. The kernel prints them as in include/trace/events/task.h and sched.h (Linux 3.4 to 6.18);
-// trace-cmd report -R prints them, too.
+// sched_process_exec. The lines may be from the kernel (include/trace/events/task.h and sched.h, Linux 3.4 to 6.18) or
+// from trace-cmd report -R.
 #pragma once
 
 #include <optional>

@@ -223,8 +223,8 @@ void read_option(const Parser& parser, std::uint16_t id, Bytes value, std::uint6
   }
 }
 
-// Throws Error if the name of a ring buffer, which is a folder in tracefs, is too long. The length must be limited
-// because messages about each CPU repeat the name.
+// Throws Error if the name of a ring buffer is too long for a folder in tracefs. Messages about each CPU repeat the
+// name, so its length must be limited.
 std::string checked_name(std::string_view name) {
   constexpr std::size_t kMostBytes = 255;  // NAME_MAX
   if (name.size() > kMostBytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes columns of numbers. The front end can sum them up over any range of time (docs/formats/html-json.md,
+// Writes columns of numbers, which the front end can sum up over any range of time (docs/formats/html-json.md,
 // "explore").
 #pragma once
 

@@ -25,8 +25,8 @@ constexpr double kClearly = 1.05;
 constexpr std::size_t kMostLines = 60;
 constexpr std::size_t kMostDifferences = 8;
 
-// The maximum number of rows of each part. kDetails lists several levels. The first level with which the text fits into
-// kMostLines is used.
+// How much the text shows of each part; the numbers are limits. kDetails lists several levels. The first level with
+// which the text fits into kMostLines is used.
 struct Detail {
   std::size_t findings;
   std::size_t rows;  // number of rows per finding

@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::string_literals;
 
-// Returns the kernel's description of an event that has a single field. The text ends before the declaration of the
-// field.
+// Returns the kernel's description of an event that has a single field. `field` is the declaration of the field and all
+// text after it.
 std::string described(const std::string& field) { return "name: kfree\nID: 5\nformat:\n\tfield:" + field; }
 const std::string kRest = ";\toffset:0;\tsize:8;\tsigned:0;\n\nprint fmt: \"%lx\", REC->x\n";
 

@@ -44,8 +44,8 @@ TEST(PageUse, OfSlabsDependsOnTheirObjects) {
   EXPECT_EQ(use_of({"___slab_alloc+0x1", "xas_alloc+0x3", "__filemap_get_folio+0x1"}), PageUse::reclaimable_slab);
 }
 
-// grow_dev_folio() in fs/buffer.c clears __GFP_FS, which identifies page cache of block devices. Memory for users and
-// BPF maps has other flags: it is zeroed or accounted.
+// Page cache of block devices is recognised by the missing flag __GFP_FS, which grow_dev_folio() in fs/buffer.c clears.
+// Memory for users and BPF maps is zeroed or accounted, so it has other flags.
 TEST(PageUse, PageCacheOfBlockDevicesHasItsFlags) {
   const std::vector<FlagName> names = {{0x40, "__GFP_IO"},
                                        {0x80, "__GFP_FS"},
