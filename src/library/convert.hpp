@@ -15,7 +15,7 @@ namespace kmemtrace {
 Machine machine_of(const kmt::TraceInfo& info);
 std::vector<Finding> findings_of(const kmt::Findings& findings);
 
-// guarded() runs `work` and returns its result. It throws an Error of the program again, as an Error of the library.
+// Throws the error as an Error of the library. guarded() returns the result of `work`, and does this with its errors.
 [[noreturn]] void throw_as_public(const kmt::Error& error);
 template <typename Work>
 auto guarded(Work&& work) {

@@ -315,7 +315,7 @@ bool is_allocinfo(std::string_view text) {
   return found;
 }
 
-// A copy lists each source line once, except lines of header files, which several source files include.
+// Finds copies by repeated lines: only lines of headers, which several files include, are more than once in a copy.
 std::vector<std::size_t> starts_of_allocinfo(std::string_view text) {
   const SiteLines lines = site_lines(text);
   std::vector<std::size_t> starts = {0};

@@ -24,7 +24,7 @@ namespace kmt {
 
 namespace {
 
-// Splits the path of a copied file into the root folder of the copied machine and the name of the text in a snapshot.
+// The parts of a copied file's path: the root folder of the copied machine, and the name of the text in a snapshot.
 struct Place {
   std::string root;  // "" or a path that ends with "/", such as "sosreport-host/"
   std::string name;

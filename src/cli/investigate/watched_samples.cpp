@@ -22,7 +22,7 @@ constexpr double kFarFiner = 3;                // if samples can be denser by th
 constexpr double kMostSamplesPerSecond = 5e3;  // the ring buffer must hold all samples taken while a recording starts
 // fraction of the samples' CPU budget for taking samples; the rest is for runs of the BPF programs that take no sample
 constexpr double kPartForDrawing = 0.5;
-// Maximum CPU time for reading samples, as a fraction of one CPU. The same thread also reads the kernel's counters.
+// Maximum CPU time for reading samples, as a fraction of one CPU. The same thread needs time for the kernel's counters.
 constexpr double kMostOfReader = 0.25;
 
 }  // namespace

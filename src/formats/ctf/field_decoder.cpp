@@ -48,7 +48,7 @@ bool is_zero(Bytes unit) {
   return std::ranges::all_of(unit, [](std::uint8_t byte) { return byte == 0; });
 }
 
-// Returns UTF-8.
+// Returns the text in UTF-8.
 std::string text_in(Bytes bytes, TextEncoding encoding) {
   bytes = bytes.first(std::min<std::size_t>(bytes.size(), kMostKept));
   if (encoding == TextEncoding::utf8) return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

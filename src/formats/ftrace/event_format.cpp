@@ -24,7 +24,7 @@ struct FreeTep {
 using TepHandle = std::unique_ptr<tep_handle, FreeTep>;
 
 TepHandle new_tep() {
-  // Libtraceevent prints no warnings on stderr, because important failures become findings.
+  // Keep libtraceevent from printing warnings on stderr, because important failures become findings.
   tep_set_loglevel(TEP_LOG_NONE);
   TepHandle tep(tep_alloc());
   if (!tep) throw std::bad_alloc();

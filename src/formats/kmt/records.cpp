@@ -9,7 +9,7 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Errors from reading become findings, but errors from the sink are thrown.
+// Passes the records of a block to a sink. Errors from reading become findings, but errors from the sink are thrown.
 class Block {
  public:
   Block(const Chunk& chunk, const RecordStream& stream, ByteOrder order, Findings& findings)

@@ -306,7 +306,7 @@ bool is_page(std::string_view file) {
 
 constexpr std::size_t kBegin = 64 << 10;  // number of bytes to examine at the start of a file
 
-// Old Macintosh programs end lines with CR instead of LF.
+// True if lines end with CR instead of LF, as old Macintosh programs write them.
 bool has_only_carriage_returns(std::string_view file) {
   const std::string_view begin = file.substr(0, kBegin);
   return begin.find('\n') == begin.npos && begin.find('\r') != begin.npos && begin.find('\0') == begin.npos;

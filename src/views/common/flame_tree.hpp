@@ -20,7 +20,7 @@ struct FlameNode {
   bool of_user = false;  // true: a function of a program; false: a kernel function
   FlameSum own;          // sum of this function and all its children
   FlameSum base;         // sum of the same function in the trace to compare with
-  // key: name of the function, because names match between two traces
+  // key: name of the function, because the same function has different addresses in two traces
   std::map<std::string, FlameNode> children;
 };
 

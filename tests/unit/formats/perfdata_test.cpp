@@ -527,7 +527,7 @@ TEST(PerfData, TaskRecordsPrecedeTheirEventsInAnyQueue) {
   read.source = open_trace(TraceFile{"made by hand", file, nullptr});
   EventBatch batch;
   ASSERT_TRUE(read.source->read(batch));
-  EXPECT_LT(read.source->progress(), 0.95);  // names change in order of time, so not all can be read at once
+  EXPECT_LT(read.source->progress(), 0.95);  // names change in order of time, so not all records are read at once
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.front().time_ns), "early");
   EXPECT_EQ(task_name(read.info().tasks, 7, batch.back().time_ns), "later");
   std::uint64_t events = batch.size();

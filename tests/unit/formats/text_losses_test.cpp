@@ -119,7 +119,7 @@ TEST(TextLosses, StatisticsOfTraceCmd) {
   EXPECT_EQ(found.lost(), 527u) << "20 + 3 + 4 on CPU 0, 500 on CPU 1";
   EXPECT_EQ(found.info.findings.count_of(Imperfection::unknown_loss), 0u);
   EXPECT_EQ(found.info.losses.buffers.size(), 2u);
-  // Marks between the events, the statistics and the header report the same losses.
+  // The same losses are reported by marks between events, by the statistics, and by the header.
   EXPECT_EQ(read(kStatistics + "CPU:1 [400 EVENTS DROPPED]\n" + event(1)).lost(), 527u);
   EXPECT_EQ(read(header(1, 521) + event(0) + kStatistics).lost(), 527u);
 }
