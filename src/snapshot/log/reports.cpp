@@ -16,7 +16,7 @@ constexpr std::uint64_t kDay = 86'400'000'000'000;  // ns
 constexpr std::uint64_t kYear = 366 * kDay;         // a leap year; times without a year are read as times of 2000
 constexpr std::uint64_t kMostOfYear = kYear - 60 * kDay;
 
-// True if two reports may be of one machine and kernel. A machine may gain or lose up to a third of its memory.
+// True if two reports may be of one machine and kernel. A machine may gain or lose memory, so the totals may differ.
 bool may_be_of_one_machine(const OomReport& a, const OomReport& b) {
   const auto differ = [](const std::string& one, const std::string& other) {
     return !one.empty() && !other.empty() && one != other;
