@@ -169,6 +169,7 @@ RecordAnonymiser::Meaning RecordAnonymiser::meaning_of(std::string_view field) {
   if (is_among(kAddresses, field)) return Meaning::address;
   if (is_among(kTasks, field)) return Meaning::task;
   if (field == "pfn") return Meaning::frame;
+  if (field == "end_pfn") return Meaning::end_frame;
   if (field == "first_page") return Meaning::first_page;
   if (field == "dst_path") return Meaning::path;
   if (field == "filename") return Meaning::program;
@@ -204,6 +205,7 @@ RecordAnonymiser::Plan RecordAnonymiser::plan_of(const EventFormat& format) {
     if (field.name == "count" && meaning == Meaning::number) plan.count = field;
     if (field.name == "page_bytes" && meaning == Meaning::number) plan.page_bytes = field;
     if (meaning == Meaning::first_page) plan.first_page = field;
+    if (meaning == Meaning::frame) plan.first_frame = field;
     if (is_user_stack && field.name == "tgid" && meaning == Meaning::number) plan.process = field;
     if (meaning == Meaning::blank)
       plan.blank.push_back(fmt::format("{}:{} {}", format.system, format.name, field.name));
@@ -246,6 +248,8 @@ bool RecordAnonymiser::rewrite(const Plan& plan, std::uint64_t ticks, Bytes reco
       rewrite_callers(plan, field, ticks, record);
     } else if (field.meaning == Meaning::objects) {
       rewrite_objects(plan, field, record);
+    } else if (field.meaning == Meaning::end_frame) {
+      rewrite_end_frame(plan, field.place, record);
     } else if (is_text(field.meaning)) {
       rewrite_text(field, record);
     } else {
@@ -291,6 +295,13 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
         field.meaning == Meaning::callers ? code_->moved(address) : user_->moved(process, clock_.to_ns(ticks), address),
         order_);
   }
+}
+
+void RecordAnonymiser::rewrite_end_frame(const Plan& plan, const FormatField& place, Bytes record) {
+  if (!plan.first_frame) return;
+  const std::uint64_t first = load_sized(record.data() + plan.first_frame->offset, plan.first_frame->size, order_);
+  const std::uint64_t end = load_sized(record.data() + place.offset, place.size, order_);
+  store_sized(rewritten_.data() + place.offset, place.size, pseudonyms_->frame(first) + (end - first), order_);
 }
 
 // Replaces the addresses of the objects with pseudonyms. Words of the field after the last object become zero, because

@@ -51,6 +51,7 @@ class RecordAnonymiser : public RecordSink {
     address,
     objects,  // array of addresses; the field `count` has the number of used elements
     frame,
+    end_frame,   // the range from `pfn` to this frame keeps its length
     first_page,  // address of the struct page of frame 0; replaced by 0
     task,
     path,
@@ -71,6 +72,7 @@ class RecordAnonymiser : public RecordSink {
     // If both are set, the array has addresses of struct page.
     std::optional<FormatField> first_page;
     std::optional<FormatField> page_bytes;
+    std::optional<FormatField> first_frame;  // `pfn`
     std::vector<Field> fields;
   };
 
@@ -80,6 +82,7 @@ class RecordAnonymiser : public RecordSink {
   void rename_blank(const EventFormat& format, std::string& text) const;
   bool rewrite(const Plan& plan, std::uint64_t ticks, Bytes record);
   void rewrite_text(const Field& field, Bytes record);
+  void rewrite_end_frame(const Plan& plan, const FormatField& place, Bytes record);
   void rewrite_objects(const Plan& plan, const Field& field, Bytes record);
   std::uint64_t object_for(const Plan& plan, std::uint64_t address, Bytes record) const;
   void rewrite_callers(const Plan& plan, const Field& field, std::uint64_t ticks, Bytes record);

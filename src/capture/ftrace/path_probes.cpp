@@ -51,6 +51,9 @@ constexpr std::array kProbes = {
     PathProbe{kOldNolockAllocFunction, kAtReturn, "bytes_req=$arg1:{3} ptr=$retval:{3}"},
     PathProbe{kNolockFreeFunction, kAtEntry, "ptr=%{0}:{3}"},
     PathProbe{kBulkPagesFunction, kAtReturn, "gfp_flags=$arg1:x32 count=$retval:{3}"},
+    PathProbe{kPageRangeFunction, kAtReturn, "failed=$retval:u32 pfn=$arg1:{3} end_pfn=$arg2:{3} gfp_flags=$arg4:x32"},
+    PathProbe{kOldPageRangeFunction, kAtReturn,
+              "failed=$retval:u32 pfn=$arg1:{3} end_pfn=$arg2:{3} gfp_flags=$arg4:x32"},
 };
 
 // Returns the place of the return address at the entry of a function, as an argument of a probe. Empty if unknown.
@@ -68,6 +71,10 @@ std::string reason_against_probes(const std::string& path, std::string_view mach
   if (!probe_machine(machine) || return_address(machine).empty()) return "the registers of this machine are unknown";
   if (may_access(path, W_OK)) return {};
   return errno == ENOENT ? "this kernel has no kprobe events" : "this process is not permitted to create kprobe events";
+}
+
+bool allocates_pages(std::string_view function) {
+  return function == kBulkPagesFunction || function == kPageRangeFunction || function == kOldPageRangeFunction;
 }
 
 std::string_view event_of(std::string_view function) {
@@ -132,7 +139,8 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
   bool sees_nolock_objects = false;
   for (const PathProbe& probe : kProbes) {
     if (!has_function(kernel, probe.function)) continue;
-    if (probe.function == kBulkPagesFunction && !records_pages) continue;
+    if (allocates_pages(probe.function) && !records_pages) continue;
+    if (probe.function == kOldPageRangeFunction && has_function(kernel, kPageRangeFunction)) continue;
     // Without a record of the allocation, a recorded free would look like a double free.
     if (probe.function == kNolockFreeFunction && !sees_nolock_objects) {
       note_unprobed(kernel, {&probe.function, 1}, "the allocations of its objects are not recorded");

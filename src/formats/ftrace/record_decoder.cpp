@@ -122,7 +122,7 @@ bool RecordDecoder::is_decoded_by_shape(Bytes record) const {
   if (is_call(kind) && info_.calls.records) return false;
   if (plans_[id].old_free != OldPageFree::no) return false;  // decoding depends on the previous event
   // A shape leaves only one address blank, but these records have the objects' addresses in other fields.
-  if (is_probed_free(kind) || plans_[id].most_objects != 0) return false;
+  if (is_probed_free(kind) || plans_[id].most_objects != 0 || plans_[id].end_frame.size != 0) return false;
   return plans_[id].kind != EventKind::other || plans_[id].is_stack;
 }
 
@@ -182,6 +182,10 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
     case EventKind::page_alloc_extfrag:
       if (plan->most_objects != 0) {
         decode_listed_pages(*plan, record, batch);
+        break;
+      }
+      if (plan->end_frame.size != 0) {
+        decode_page_range(*plan, record, batch);
         break;
       }
       decode_page(*plan, record, event);
@@ -270,6 +274,34 @@ void RecordDecoder::decode_listed_pages(const Plan& plan, Bytes record, EventBat
   batch.resize(kept);
   if (unknown > 0)
     info_.findings.add({Imperfection::unrecorded_objects, "", batch[first].cpu, {}, batch[first].time_ns}, unknown);
+}
+
+// Replaces the last event of the batch, an allocation of a range of pages, by an event for each block of the range. The
+// size of a block is a power of two, and its first frame is a multiple of its size.
+void RecordDecoder::decode_page_range(const Plan& plan, Bytes record, EventBatch& batch) {
+  constexpr int kMostOrder = 18;            // a huge page of 1 GiB, if a page has 4 KiB
+  constexpr std::size_t kMostBlocks = 256;  // a larger range is implausible, because the range may be damaged
+  batch.back().call_site = call_sites_.id_of(load_field(record, plan.call_site));
+  batch.back().gfp_flags = static_cast<std::uint32_t>(load_field(record, plan.gfp_flags));
+  batch.back().migrate_type = -1;
+  const Event first = batch.back();
+  std::uint64_t frame = load_field(record, plan.address);
+  const std::uint64_t end = load_field(record, plan.end_frame);
+  if (load_field(record, plan.failed) != 0 || frame >= end) {
+    batch.back().kind = EventKind::other;  // keep the event in the batch, because its stack may follow
+    return;
+  }
+  for (std::size_t blocks = 0; frame < end && blocks < kMostBlocks; ++blocks) {
+    const int order =
+        std::min({std::countr_zero(frame), static_cast<int>(std::bit_width(end - frame)) - 1, kMostOrder});
+    Event& event = blocks == 0 ? batch.back() : batch.emplace_back(first);
+    event.address = frame;
+    event.order = static_cast<std::uint8_t>(order);
+    if (blocks > 0) event.page_flags |= BulkFlags::kSameRecord;
+    frame += std::uint64_t{1} << order;
+  }
+  if (frame < end)
+    info_.findings.add({Imperfection::unrecorded_objects, "", first.cpu, {}, first.time_ns}, end - frame);
 }
 
 void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) const {

@@ -92,6 +92,7 @@ class RecordDecoder {
   CacheId cache_of(const Plan& plan, Bytes record);
   void decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_listed_pages(const Plan& plan, Bytes record, EventBatch& batch);
+  void decode_page_range(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_objects(const Plan& plan, Bytes record, EventBatch& batch);
   void decode_call(const Plan& plan, Bytes record, Event& event);
   Bytes values_of(const Plan& plan, Bytes record) const;

@@ -56,7 +56,7 @@ constexpr std::pair<std::string_view, EventKind> kOwnEvents[] = {
     {"free_bulk", EventKind::bulk_free},         {"free_rcu", EventKind::rcu_free},
     {"free_nolock", EventKind::bulk_free},       {"free_rcu_nolock", EventKind::rcu_free},
     {"alloc_nolock", EventKind::kmalloc},        {"alloc_bulk", EventKind::cache_alloc},
-    {"alloc_pages_bulk", EventKind::page_alloc},
+    {"alloc_pages_bulk", EventKind::page_alloc}, {"alloc_page_range", EventKind::page_alloc},
 };
 
 // Names of probe events. The first two are followed by a number that identifies the set of values that the probe reads.
@@ -150,6 +150,8 @@ void plan_page_event(const EventFormat& format, const FieldFinder& find, RecordP
   plan.call_site = find({"__probe_ret_ip"});
   plan.first_page = find({"first_page"});
   plan.page_bytes = find({"page_bytes"});
+  plan.end_frame = find({"end_pfn"});
+  if (plan.end_frame.size != 0) plan.failed = find({"failed"});
   plan_objects(format, find, plan);
 }
 

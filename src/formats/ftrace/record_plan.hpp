@@ -62,6 +62,7 @@ struct RecordPlan {
   std::uint32_t most_objects = 0;          // number of elements of that array; 0: the event has no array
   RecordField first_page;                  // address of the struct page of frame 0; for records that list pages
   RecordField page_bytes;                  // size of a struct page
+  RecordField end_frame;                   // frame after the last one; for records about a range of pages
   OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
 };

@@ -15,10 +15,11 @@ constexpr bool kAllocates = false;
 constexpr KernelVersion kToday{};
 
 constexpr std::array kProbes = {
-    FunctionProbe{kBulkAllocFunction, "alloc_bulk"},     FunctionProbe{kBulkFreeFunction, "free_bulk"},
-    FunctionProbe{kRcuFreeFunction, "free_rcu"},         FunctionProbe{kRcuNolockFreeFunction, "free_rcu_nolock"},
-    FunctionProbe{kNolockAllocFunction, "alloc_nolock"}, FunctionProbe{kOldNolockAllocFunction, "alloc_nolock"},
-    FunctionProbe{kNolockFreeFunction, "free_nolock"},   FunctionProbe{kBulkPagesFunction, "alloc_pages_bulk"},
+    FunctionProbe{kBulkAllocFunction, "alloc_bulk"},       FunctionProbe{kBulkFreeFunction, "free_bulk"},
+    FunctionProbe{kRcuFreeFunction, "free_rcu"},           FunctionProbe{kRcuNolockFreeFunction, "free_rcu_nolock"},
+    FunctionProbe{kNolockAllocFunction, "alloc_nolock"},   FunctionProbe{kOldNolockAllocFunction, "alloc_nolock"},
+    FunctionProbe{kNolockFreeFunction, "free_nolock"},     FunctionProbe{kBulkPagesFunction, "alloc_pages_bulk"},
+    FunctionProbe{kPageRangeFunction, "alloc_page_range"}, FunctionProbe{kOldPageRangeFunction, "alloc_page_range"},
 };
 
 constexpr const char* kReceive =
@@ -104,7 +105,7 @@ constexpr std::array kPaths = {
                  kToday,
                  kAllocates,
                  "alloc_contig_range() takes ranges of pages, for CMA and for huge pages of 1 GiB",
-                 "",
+                 kPageRangeFunction,
                  kOfPages},
     UntracedPath{
         "", "", {4, 3}, kToday, kAllocates, "compaction takes free pages, and moves other pages there", "", kOfPages},

@@ -18,6 +18,9 @@ namespace kmt {
 constexpr std::string_view kBulkAllocFunction = "kmem_cache_alloc_bulk_noprof";
 // Allocates pages. Before Linux 6.10, its name is __alloc_pages_bulk.
 constexpr std::string_view kBulkPagesFunction = "alloc_pages_bulk_noprof";
+// Allocates a range of page frames. In kernels that have it, alloc_contig_range_noprof() calls it.
+constexpr std::string_view kPageRangeFunction = "alloc_contig_frozen_range_noprof";
+constexpr std::string_view kOldPageRangeFunction = "alloc_contig_range_noprof";
 // Probing this function also covers kfree_bulk(), which is inline.
 constexpr std::string_view kBulkFreeFunction = "kmem_cache_free_bulk";
 constexpr std::string_view kRcuFreeFunction = "kvfree_call_rcu";

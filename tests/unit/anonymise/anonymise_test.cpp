@@ -290,5 +290,29 @@ TEST(Records, PagesOfABulkAllocationHaveTheFramesOfOtherEvents) {
   EXPECT_EQ(to.word(40), 0u) << "memory after the kernel's array";
 }
 
+TEST(Records, ARangeOfPagesKeepsItsLength) {
+  TraceDescription description;
+  description.kernel.byte_order = kHostOrder;
+  description.kernel.long_bytes = 8;
+  description.kernel.formats = {{"kmemtrace",
+                                 "name: alloc_page_range\nID: 700\nformat:\n"
+                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                                 "\tfield:u32 failed;\toffset:4;\tsize:4;\tsigned:0;\n"
+                                 "\tfield:u64 pfn;\toffset:8;\tsize:8;\tsigned:0;\n"
+                                 "\tfield:u64 end_pfn;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"}};
+  LastRecord to;
+  RecordAnonymiser anonymiser(kKey, to);
+  anonymiser.describe(description);
+  std::vector<std::uint8_t> record(24);
+  store<std::uint16_t>(record.data(), 700, kHostOrder);
+  store<std::uint32_t>(record.data() + 4, 0xFFFFFFF0, kHostOrder);
+  store<std::uint64_t>(record.data() + 8, 0x40000, kHostOrder);
+  store<std::uint64_t>(record.data() + 16, 0x80000, kHostOrder);
+  anonymiser.record(1, record);
+  EXPECT_EQ(load<std::uint32_t>(to.bytes.data() + 4, kHostOrder), 0xFFFFFFF0u);
+  EXPECT_NE(to.word(8), 0x40000u);
+  EXPECT_EQ(to.word(16) - to.word(8), 0x40000u);
+}
+
 }  // namespace
 }  // namespace kmt

@@ -18,7 +18,8 @@ namespace {
 
 using test::Machine;
 
-constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703, kBulkAlloc = 704, kPages = 705;
+constexpr std::uint16_t kBulk = 700, kRcu = 701, kNolock = 702, kAlloc = 703, kBulkAlloc = 704, kPages = 705,
+                        kRange = 706;
 constexpr unsigned kArrayLength = 4;
 
 class ProbedFrees : public testing::TestWithParam<Machine> {
@@ -36,7 +37,8 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
                      fmt::format("objects[{}]", kArrayLength), "bytes_req", "bytes_alloc"}),
         description("alloc_pages_bulk", kPages,
                     {"__probe_ret_ip", "gfp_flags", "count", "first_page", "page_bytes",
-                     fmt::format("objects[{}]", kArrayLength), fmt::format("more_objects[{}]", kArrayLength)})};
+                     fmt::format("objects[{}]", kArrayLength), fmt::format("more_objects[{}]", kArrayLength)}),
+        description("alloc_page_range", kRange, {"__probe_ret_ip", "failed", "pfn", "end_pfn", "gfp_flags"})};
     decoder.emplace(parse_event_formats(formats, info.findings), machine.order, info);
     EXPECT_TRUE(info.findings.kept().empty());
   }
@@ -196,6 +198,36 @@ TEST_P(ProbedFrees, PagesThatARecordCannotNameAreCounted) {
   addresses_of(record(kPages, {0x60, 0xCC0, 12, base, 64, page, page, page, page, page, page, page, page}));
   EXPECT_EQ(events.size(), 8u);
   EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 7u);
+}
+
+TEST_P(ProbedFrees, ARangeOfPagesBecomesAlignedBlocks) {
+  using Block = std::pair<std::uint64_t, unsigned>;
+  const auto blocks_of = [&](std::uint64_t failed, std::uint64_t first, std::uint64_t end) {
+    addresses_of(record(kRange, {0x60, failed, first, end, 0xCC0}));
+    std::vector<Block> blocks;
+    for (const Event& event : events) {
+      if (event.kind == EventKind::other) continue;
+      EXPECT_EQ(event.kind, EventKind::page_alloc);
+      EXPECT_EQ(event.gfp_flags, 0xCC0u);
+      EXPECT_EQ(event.migrate_type, -1);
+      EXPECT_EQ(event.page_flags, blocks.empty() ? 0 : BulkFlags::kSameRecord);
+      EXPECT_EQ(info.tables.call_sites[event.call_site.value], 0x60u);
+      blocks.emplace_back(event.address, event.order);
+    }
+    return blocks;
+  };
+  EXPECT_EQ(blocks_of(0, 0x40000, 0x80000), (std::vector<Block>{{0x40000, 18}})) << "a huge page of 1 GiB";
+  EXPECT_EQ(blocks_of(0, 5, 6), (std::vector<Block>{{5, 0}}));
+  EXPECT_EQ(blocks_of(0, 6, 21), (std::vector<Block>{{6, 1}, {8, 3}, {16, 2}, {20, 0}}));
+  EXPECT_EQ(blocks_of(0, 0, 0xC0000), (std::vector<Block>{{0, 18}, {0x40000, 18}, {0x80000, 18}}));
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 0u);
+  for (const auto& [failed, end] : {std::pair{0xFFFFFFF0u, 0x80000u}, std::pair{0u, 0x40000u}, std::pair{0u, 7u}}) {
+    EXPECT_EQ(blocks_of(failed, 0x40000, end), std::vector<Block>{});
+    EXPECT_EQ(events.size(), 1u) << "the record's place keeps the stack";
+  }
+  // A damaged record may claim any number of pages.
+  EXPECT_EQ(blocks_of(0, 0, std::uint64_t{257} << 18).size(), 256u);
+  EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), std::uint64_t{1} << 18);
 }
 
 TEST_P(ProbedFrees, ARecordThatIsTooShortIsReported) {
