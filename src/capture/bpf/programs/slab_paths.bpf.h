@@ -35,7 +35,9 @@ int free_bulk(u64* context) {
   const struct kmem_cache* cache = (const struct kmem_cache*)context[0];
   const u64 count = context[1];
   const bool counts = counts_task();
-  struct bulk_free bulk = {context[2], bpf_get_smp_processor_id(), counts && !cache};
+  struct bulk_free bulk = {0, bpf_get_smp_processor_id(), counts && !cache};
+  // Linux 6.18 refuses context[2], because its type is a pointer to a pointer.
+  if (bpf_get_func_arg(context, 2, &bulk.objects) != 0) return 0;
   if (counts && cache) count_objects(cache, bulk.cpu, KMT_SLAB_free_bulk, count);
   bpf_loop(count < KMT_MOST_IN_BULK ? count : KMT_MOST_IN_BULK, free_one_of_bulk, &bulk, 0);
   return 0;
