@@ -122,7 +122,8 @@ Group group_of(const kmt::GroupRow& row) {
   Group group;
   group.allocator = kmt::name_of(row.allocator);
   for (const kmt::KeyValue& key : row.keys) group.keys.push_back(kmt::plain_text(key));
-  for (const auto& column : kmt::group_columns()) group.values.push_back(value_of(column.get(row)));
+  for (const auto& column : kmt::group_columns())
+    if (!column.needs_window) group.values.push_back(value_of(column.get(row)));
   return group;
 }
 
@@ -137,7 +138,8 @@ std::vector<std::string_view> group_keys() {
 const std::vector<Column>& columns() {
   static const std::vector<Column> kColumns = [] {
     std::vector<Column> all;
-    for (const auto& column : kmt::group_columns()) all.push_back({column.key, name_of(column.unit), column.meaning});
+    for (const auto& column : kmt::group_columns())
+      if (!column.needs_window) all.push_back({column.key, name_of(column.unit), column.meaning});
     return all;
   }();
   return kColumns;

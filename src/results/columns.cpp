@@ -74,6 +74,7 @@ Cell window_bytes(const GroupRow& row) {
 }
 
 constexpr bool kOnDemand = false;
+constexpr bool kNeedsWindow = true;
 
 constexpr std::array kGroupColumns = {
     Column<GroupRow>{"name", "Name", Unit::text, 0,
@@ -135,13 +136,13 @@ constexpr std::array kGroupColumns = {
                      [](const GroupRow& row) { return member<&GroupRow::failed_allocations>(row); },
                      "failed allocations"},
     Column<GroupRow>{"left-live", "Left live", Unit::bytes, 3, window_bytes<&WindowClasses::left_live>,
-                     "with --window: bytes allocated in the window and live at its end", kOnDemand},
+                     "with --window: bytes allocated in the window and live at its end", kOnDemand, kNeedsWindow},
     Column<GroupRow>{"freed-inside", "Freed inside", Unit::bytes, 5, window_bytes<&WindowClasses::freed_inside>,
-                     "with --window: bytes allocated and freed in the window", kOnDemand},
+                     "with --window: bytes allocated and freed in the window", kOnDemand, kNeedsWindow},
     Column<GroupRow>{"freed-older", "Older freed", Unit::bytes, 4, window_bytes<&WindowClasses::freed_older>,
-                     "with --window: bytes allocated before the window and freed in it", kOnDemand},
+                     "with --window: bytes allocated before the window and freed in it", kOnDemand, kNeedsWindow},
     Column<GroupRow>{"throughout", "Throughout", Unit::bytes, 6, window_bytes<&WindowClasses::throughout>,
-                     "with --window: bytes allocated before the window and live at its end", kOnDemand},
+                     "with --window: bytes allocated before the window and live at its end", kOnDemand, kNeedsWindow},
 };
 
 using Order = PageOrderRow;
@@ -216,13 +217,6 @@ GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name) {
     sum.knows_freed = sum.knows_freed && row->knows_freed;
   }
   return sum;
-}
-
-GroupRow sum_of(const GroupTable& table, std::string_view name) {
-  std::vector<const GroupRow*> rows;
-  rows.reserve(table.rows.size());
-  for (const GroupRow& row : table.rows) rows.push_back(&row);
-  return sum_of(rows, name);
 }
 
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows) {

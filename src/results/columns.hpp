@@ -27,9 +27,10 @@ struct Column {
   Unit unit;
   // 0: always shown; if a table is too wide, the columns with the highest numbers are dropped first.
   unsigned importance;
-  Cell (*get)(const Row&);   // a returned string_view points into the row
-  std::string_view meaning;  // one sentence
-  bool usual = true;         // true: shown by default; false: shown only on request
+  Cell (*get)(const Row&);    // a returned string_view points into the row
+  std::string_view meaning;   // one sentence
+  bool usual = true;          // true: shown by default; false: shown only on request
+  bool needs_window = false;  // true: the column has values only if GroupRow::window is set
 };
 
 // Returns the columns of groups, without the columns of their keys. The column "name" contains the texts of all keys.
@@ -69,7 +70,6 @@ std::vector<const GroupRow*> sorted_rows(const std::vector<GroupRow>& rows, cons
 
 // Returns one row with the given name. It contains the sums over all rows of those values that can be added.
 GroupRow sum_of(std::span<const GroupRow* const> rows, std::string_view name);
-GroupRow sum_of(const GroupTable& table, std::string_view name);
 PageOrderRow sum_of(const std::vector<PageOrderRow>& rows);
 
 }  // namespace kmt

@@ -106,20 +106,23 @@ class Windows(unittest.TestCase):
                 counts[kind] += life.allocator == 'slab'
         window = f'{seconds(begin)},{seconds(end)}'
         result = report(data(trace), '--window', window)
-        self.assertEqual(result['window'], {'from_ns': begin, 'to_ns': end})
+        self.assertEqual((result['window']['from_ns'], result['window']['to_ns']), (begin, end))
         got = {row['keys']['call-site']['symbol']: self.bytes_of(row['window'])
                for row in result['groups']['slab']['rows'] if any(part['bytes'] for part in row['window'].values())}
         self.assertEqual(got, {site: sums for (name, site), sums in want.items() if name == 'slab'})
-        total = result['groups']['slab']['window']
+        total = result['window']['slab']
         self.assertEqual({kind: total[kind]['allocations'] for kind in CLASSES}, counts)
 
-        tables = report(data(trace), '--window', window, '--by', 'process')['groups']
-        if 'pages' in tables:
-            self.assertEqual(self.bytes_of(tables['pages']['window']), dict(want['pages', None]))
+        if result['pages']['allocations']:
+            self.assertEqual(self.bytes_of(result['window']['pages']), dict(want['pages', None]))
+        by_process = report(data(trace), '--window', window, '--by', 'process')
+        self.assertEqual(by_process['window'], result['window'])
         before, until = (report(data(trace), '--time', f',{seconds(time)}', '--by', 'process')['groups']
                          for time in (begin, end))
-        for name, table in tables.items():
-            parts = self.bytes_of(table['window'])
+        for name, table in by_process['groups'].items():
+            parts = self.bytes_of(result['window'][name])
+            for kind in CLASSES:
+                self.assertEqual(sum(row['window'][kind]['bytes'] for row in table['rows']), parts[kind], (name, kind))
             self.assertEqual(parts['freed_older'] + parts['throughout'],
                              live_bytes(before[name]) if name in before else 0, name)
             self.assertEqual(parts['left_live'] + parts['throughout'], live_bytes(until[name]), name)

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/page_block.hpp"
@@ -24,6 +27,17 @@ bool matches(const std::vector<std::string>& patterns, const std::string& text) 
 std::uint64_t TimeEdge::on_clock(std::uint64_t first_ns) const {
   if (!relative) return ns;
   return first_ns > ~std::uint64_t{0} - ns ? ~std::uint64_t{0} : first_ns + ns;
+}
+
+WindowRange range_of(const TimeWindow& window, std::uint64_t first_ns) {
+  WindowRange range;
+  if (window.from) range.from_ns = window.from->on_clock(first_ns);
+  if (window.to) range.to_ns = window.to->on_clock(first_ns);
+  if (window.from && window.to && range.from_ns >= range.to_ns)
+    throw Error(fmt::format("The time window starts at {:.9f} s and ends at {:.9f} s",
+                            static_cast<double>(range.from_ns) / 1e9, static_cast<double>(range.to_ns) / 1e9))
+        .hint("Write the start first. A time with a leading + counts from the first event of the trace");
+  return range;
 }
 
 const char* interrupt_name(const Event& event) {
@@ -51,10 +65,7 @@ EventFilter::EventFilter(ReportFilter filter, const TraceInfo& info, const Trace
                    !filter_.selects_by_allocation()),
       by_allocation_(filter_.selects_by_allocation()) {}
 
-void EventFilter::begin(std::uint64_t first_ns) {
-  if (filter_.from) from_ns_ = filter_.from->on_clock(first_ns);
-  if (filter_.to) to_ns_ = filter_.to->on_clock(first_ns);
-}
+void EventFilter::begin(std::uint64_t first_ns) { window_ = range_of({filter_.from, filter_.to}, first_ns); }
 
 bool EventFilter::selects_some(const Event& event) {
   if (!filter_.cpus.empty() && !filter_.cpus.contains(event.cpu)) return false;

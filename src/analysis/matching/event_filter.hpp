@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/matching/cache_names.hpp"
+#include "results/report/window.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/trace_info.hpp"
 
@@ -22,10 +23,15 @@ struct TimeEdge {
   std::uint64_t on_clock(std::uint64_t first_ns) const;
 };
 
+// A time window as the user gives it. Either end may be missing.
 struct TimeWindow {
   std::optional<TimeEdge> from;  // inclusive
   std::optional<TimeEdge> to;    // exclusive
 };
+
+// Returns the window on the clock of a trace whose first event is at `first_ns`. Throws Error if it ends before it
+// starts.
+WindowRange range_of(const TimeWindow& window, std::uint64_t first_ns);
 
 struct ReportFilter {
   std::optional<TimeEdge> from;              // inclusive
@@ -59,7 +65,9 @@ class EventFilter {
 
   // Sets the time of the trace's first event, to which relative times refer. Call this function before all others.
   void begin(std::uint64_t first_ns);
-  bool in_window(std::uint64_t time_ns) const { return time_ns >= from_ns_ && (!filter_.to || time_ns < to_ns_); }
+  bool in_window(std::uint64_t time_ns) const {
+    return time_ns >= window_.from_ns && (!filter_.to || time_ns < window_.to_ns);
+  }
   // True if the filter selects an event. An event in interrupt context belongs to the interrupt, never to the
   // interrupted task. Filters by call site, cache or size select only allocations.
   bool selects(const Event& event) { return selects_all_ || selects_some(event); }
@@ -77,8 +85,7 @@ class EventFilter {
   CacheNames& caches_;
   bool selects_all_;
   bool by_allocation_;
-  std::uint64_t from_ns_ = 0;
-  std::uint64_t to_ns_ = 0;
+  WindowRange window_;
   enum class Answer : std::uint8_t { unknown, no, yes };
   std::vector<Answer> call_site_answers_;  // index: CallSiteId
 };

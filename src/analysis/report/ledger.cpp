@@ -157,7 +157,7 @@ void Ledger::end(const Ending& ending) {
 void Ledger::count_end(const Event& event, const Ending& ending) {
   const Origin& origin = origins_[ending.origin];
   const LiveCount amount{ending.whole ? 1u : 0u, ending.bytes};
-  if (window_) window_->add(origin.group, amount, ending.began_ns, event.time_ns);
+  if (window_) window_->add(origin.allocator, origin.group, amount, ending.began_ns, event.time_ns);
   if (traffic_) traffic_->ended(origin.allocator, amount, ending.began_ns);
 }
 

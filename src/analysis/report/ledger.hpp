@@ -69,6 +69,10 @@ class Ledger {
     if (options_.window) window_.emplace(*options_.window);
   }
   void add(const MatchedBatch& batch);
+  // Counts an allocation, or a part of it, that is live at the end of the trace.
+  void add_live(const Origin& origin, const LiveCount& amount, std::uint64_t began_ns) {
+    if (window_) window_->add_live(origin.allocator, origin.group, amount, began_ns);
+  }
   // Sets the end time of the recording.
   void end(std::uint64_t time_ns) {
     if (history_) history_->end(time_ns);
@@ -99,9 +103,9 @@ class Ledger {
   };
   // Returns the accounts by properties of the free. Only filled if LedgerOptions::by_lifetime or by_freer is set.
   const std::map<FreedKey, Account>& freed_accounts() const { return freed_accounts_; }
-  const std::optional<History>& history() const { return history_; }  // set if LedgerOptions::history is set
-  std::optional<TrafficLog>& traffic() { return traffic_; }           // set if LedgerOptions::traffic is set
-  std::optional<WindowCounts>& window() { return window_; }           // set if LedgerOptions::window is set
+  const std::optional<History>& history() const { return history_; }     // set if LedgerOptions::history is set
+  std::optional<TrafficLog>& traffic() { return traffic_; }              // set if LedgerOptions::traffic is set
+  const std::optional<WindowCounts>& window() const { return window_; }  // set if LedgerOptions::window is set
   const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
   const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
   std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }

@@ -131,9 +131,10 @@ struct ReportAnalysis::State {
 
   AllocatorTotals totals_of(Allocator allocator) const;
   PageTotals page_totals() const;
-  std::vector<GroupTable> tables();
-  void add_rows(std::uint32_t group, std::vector<GroupRow>& rows);
+  std::vector<GroupTable> tables() const;
+  void add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const;
   void add_freed_rows(std::uint32_t group, const std::vector<KeyValue>& keys, std::vector<GroupRow>& rows) const;
+  void complete_rows(ReportResult& result) const;
   std::vector<std::pair<std::string, std::uint64_t>> event_counts() const;
   std::uint64_t count_calls() const;
   Activity activity(const EventCounts& seen) const;
@@ -219,7 +220,7 @@ PageTotals ReportAnalysis::State::page_totals() const {
   return pages;
 }
 
-std::vector<GroupTable> ReportAnalysis::State::tables() {
+std::vector<GroupTable> ReportAnalysis::State::tables() const {
   std::vector<GroupTable> tables;
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     if (!grouping.has_groups(allocator)) continue;
@@ -232,7 +233,7 @@ std::vector<GroupTable> ReportAnalysis::State::tables() {
   return tables;
 }
 
-void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>& rows) {
+void ReportAnalysis::State::add_rows(std::uint32_t group, std::vector<GroupRow>& rows) const {
   const Account& account = ledger.accounts()[group];
   std::vector<KeyValue> keys = grouping.values_of(group, symbols);
   const auto is_split = [this, group](GroupKey key) {
@@ -359,7 +360,7 @@ void ReportAnalysis::State::count_live(std::uint64_t end_ns) {
         } else {
           live[number] += one;
         }
-        if (ledger.window()) ledger.window()->add_live(origin.group, one, began_ns);
+        ledger.add_live(origin, one, began_ns);
         if (began_ns < lost_until_ns) older_than_loss[number] += one;
       });
 }
@@ -465,6 +466,17 @@ std::optional<TrafficOverTime> ReportAnalysis::State::make_traffic(std::uint64_t
   return of_all;
 }
 
+// Sets the values of rows that depend on the whole trace.
+void ReportAnalysis::State::complete_rows(ReportResult& result) const {
+  for (GroupTable& table : result.groups)
+    for (GroupRow& row : table.rows) {
+      row.allocator = table.allocator;
+      row.recorded_ns = result.trace.recorded_ns;
+      if (table.allocator == Allocator::percpu) row.knows_bytes = result.percpu.knows_bytes;
+      if (info.machine.cpu_nodes.empty()) row.cross_node_frees.reset();
+    }
+}
+
 ReportResult ReportAnalysis::finish(bool complete) {
   State& state = *state_;
   EventCounts seen = state.ledger.selected_events();
@@ -503,15 +515,9 @@ ReportResult ReportAnalysis::finish(bool complete) {
   if (state.sums_live_pages) result.live_pages = state.live_pages;
   result.histories = state.make_histories(recorded.to_ns);
   result.traffic = state.make_traffic(recorded.to_ns);
-  if (state.ledger.window()) result.window = state.ledger.window()->range();
+  if (state.ledger.window()) result.window = state.ledger.window()->sums();
   result.groups = state.tables();
-  for (GroupTable& table : result.groups)
-    for (GroupRow& row : table.rows) {
-      row.allocator = table.allocator;
-      row.recorded_ns = result.trace.recorded_ns;
-      if (table.allocator == Allocator::percpu) row.knows_bytes = result.percpu.knows_bytes;
-      if (state.info.machine.cpu_nodes.empty()) row.cross_node_frees.reset();
-    }
+  state.complete_rows(result);
 
   for (std::size_t kind = 0; kind < state.ledger.anomalies().size(); ++kind)
     if (state.ledger.anomalies()[kind] > 0)

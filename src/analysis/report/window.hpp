@@ -15,22 +15,24 @@ class WindowCounts {
  public:
   explicit WindowCounts(TimeWindow window) : window_(window) {}
   // Sets the time of the trace's first event, to which relative times refer. Call this function before all others.
+  // Throws Error if the window ends before it starts.
   void begin(std::uint64_t first_ns);
   // Counts an allocation, or a part of it, that was allocated at `began_ns` and ended at `ended_ns`.
-  void add(std::uint32_t group, const LiveCount& amount, std::uint64_t began_ns, std::uint64_t ended_ns);
+  void add(Allocator allocator, std::uint32_t group, const LiveCount& amount, std::uint64_t began_ns,
+           std::uint64_t ended_ns);
   // Counts an allocation, or a part of it, that is live at the end of the trace.
-  void add_live(std::uint32_t group, const LiveCount& amount, std::uint64_t began_ns) {
-    add(group, amount, began_ns, ~std::uint64_t{0});
+  void add_live(Allocator allocator, std::uint32_t group, const LiveCount& amount, std::uint64_t began_ns) {
+    add(allocator, group, amount, began_ns, ~std::uint64_t{0});
   }
 
-  const TimeRange& range() const { return range_; }
+  const ReportWindow& sums() const { return sums_; }
   WindowClasses of_group(std::uint32_t group) const {
     return group < groups_.size() ? groups_[group] : WindowClasses{};
   }
 
  private:
   TimeWindow window_;
-  TimeRange range_;
+  ReportWindow sums_;
   std::vector<WindowClasses> groups_;
 };
 

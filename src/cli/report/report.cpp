@@ -165,6 +165,16 @@ std::vector<GroupKey> keys_of(const ReportArguments& options) {
   return ReportRequest{}.by;
 }
 
+// Throws Error if a column is chosen that only --window fills.
+void refuse_window_columns(const ReportOptions& view) {
+  std::vector<const Column<GroupRow>*> chosen = view.columns;
+  if (view.sort != nullptr) chosen.push_back(view.sort);
+  for (const Column<GroupRow>* column : chosen)
+    if (column->needs_window)
+      throw Error(fmt::format("The column {} needs --window", column->key))
+          .hint("Give the start and the end of a time window: --window +1,+2.5");
+}
+
 constexpr std::array kWindowColumns = {"left-live", "freed-inside", "freed-older", "throughout"};
 
 ReportOptions view_of(const Command& command, const ReportArguments& options, const ReportRequest& request) {
@@ -184,9 +194,11 @@ ReportOptions view_of(const Command& command, const ReportArguments& options, co
   }
   if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
-  if (!options.columns.empty()) view.columns.clear();
-  if (!options.columns.empty())
+  if (!options.columns.empty()) {
+    view.columns.clear();
     for (const std::string_view key : split(options.columns, ',')) view.columns.push_back(&group_column(key));
+  }
+  if (!request.window) refuse_window_columns(view);
   return view;
 }
 
@@ -271,9 +283,10 @@ Command report_command() {
                {.excludes = {"--matrix"}});
   command.option(
       "--window", &options->window, "A,B",
-      "Show which memory was allocated in a time window and is left at its end\nUnlike --time, events before "
-      "A count too. Each group has four sums: allocated in the window and live at its end, allocated and "
-      "freed in it, older and freed in it, and older and live at its end. A and B are times as for --time.",
+      "Show which memory was allocated and freed in a time window, and which is left at its end\nUnlike --time, events "
+      "before A count too. Each group has four sums: allocated in the window and live at its end, allocated and freed "
+      "in it, older and freed in it, and older and live at its end. A and B are times as for --time. The keys of --by "
+      "must be known at the allocation, unlike lifetime or free-site.",
       {.excludes = {"--time", "--matrix", "--style"}});
   command.flag("--matrix", &options->matrix,
                "Show a matrix: the values of the last key are columns (default keys: process,free-process)\nThe cells "

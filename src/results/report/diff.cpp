@@ -94,10 +94,12 @@ std::optional<GroupRow> sum_of_side(std::span<const DiffRow* const> rows, std::o
 
 std::vector<const GroupColumn*> diff_columns() {
   std::vector<const GroupColumn*> columns;
-  for (const GroupColumn& column : group_columns())
+  for (const GroupColumn& column : group_columns()) {
+    if (column.needs_window) continue;
     if (column.unit == Unit::count || column.unit == Unit::bytes || column.unit == Unit::percent ||
         column.unit == Unit::duration)
       columns.push_back(&column);
+  }
   return columns;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Number and bytes of allocations that are live at the end of a trace.
+// Number and bytes of allocations, for example of those that are live at the end of a trace.
 #pragma once
 
 #include <cstdint>

@@ -146,7 +146,7 @@ struct ReportResult {
   std::optional<LivePages> live_pages;     // set if ReportRequest::live_pages is set
   std::optional<Histories> histories;      // set if ReportRequest::history is set
   std::optional<TrafficOverTime> traffic;  // set if ReportRequest::traffic is set
-  std::optional<TimeRange> window;         // set if ReportRequest::window is set
+  std::optional<ReportWindow> window;      // set if ReportRequest::window is set
 };
 
 const AllocatorTotals& totals_of(const ReportResult& report, Allocator allocator);

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "results/report/live_count.hpp"
+#include "trace/event.hpp"
 
 namespace kmt {
 
@@ -32,10 +32,15 @@ struct WindowClasses {
 inline constexpr std::array<LiveCount WindowClasses::*, 4> WindowClasses::kFields = {
     &WindowClasses::left_live, &WindowClasses::freed_inside, &WindowClasses::freed_older, &WindowClasses::throughout};
 
-// A window on the clock of the trace.
-struct TimeRange {
+// A time window on the clock of the trace.
+struct WindowRange {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = ~std::uint64_t{0};  // exclusive; the largest value: until the end of the trace
+};
+
+struct ReportWindow {
+  WindowRange range;
+  std::array<WindowClasses, kAllocators> totals;  // index: Allocator
 };
 
 }  // namespace kmt

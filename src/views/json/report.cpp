@@ -89,6 +89,18 @@ Json to_json(const WindowClasses& window) {
   return json;
 }
 
+Json to_json(const ReportWindow& window, const ReportResult& result) {
+  Json json = Json::object();
+  json["from_ns"] = window.range.from_ns;
+  json["to_ns"] = known(window.range.to_ns, window.range.to_ns != WindowRange{}.to_ns);
+  for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap})
+    if (const AllocatorTotals& totals = totals_of(result, allocator); totals.allocations > 0 && totals.knows_bytes) {
+      Json& of = json[std::string(name_of(allocator))] = to_json(window.totals[static_cast<std::size_t>(allocator)]);
+      of["live_is_upper_bound"] = totals.maybe_freed.allocations > 0;
+    }
+  return json;
+}
+
 Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
   Json json = Json::object();
   json["keys"] = keys_to_json(row, by);
@@ -117,7 +129,6 @@ Json to_json(const GroupRow& row, const std::vector<GroupKey>& by) {
 Json to_json(const GroupTable& table, const std::vector<GroupKey>& by, const ReportOptions& options) {
   Json json = Json::object();
   json["total"] = table.rows.size();
-  if (const std::optional<WindowClasses> window = sum_of(table, "").window) json["window"] = to_json(*window);
   json["rows"] = Json::array();
   const std::vector<const GroupRow*> sorted = sorted_rows(table.rows, sort_column(options, table.rows));
   for (std::size_t i = 0; i < shown_rows(options, sorted.size()); ++i) json["rows"].push_back(to_json(*sorted[i], by));
@@ -214,10 +225,7 @@ std::string json_report(const ReportResult& result, const ReportOptions& options
   json["vmalloc"] = to_json(result.vmalloc);
   json["by"] = Json::array();
   for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
-  if (result.window) {
-    json["window"] = {{"from_ns", result.window->from_ns}, {"to_ns", nullptr}};
-    if (result.window->to_ns != TimeRange{}.to_ns) json["window"]["to_ns"] = result.window->to_ns;
-  }
+  if (result.window) json["window"] = to_json(*result.window, result);
   json["groups"] = groups_to_json(result, options);
   if (!result.matrices.empty()) json["matrices"] = matrices_to_json(result.matrices, result.by, options);
   json["older_objects_lived"] = number_or_null(result.older.lived);

@@ -61,6 +61,7 @@ std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<G
   if (!options.columns.empty()) return options.columns;
   std::vector<const Column<GroupRow>*> columns;
   for (const Column<GroupRow>& column : group_columns()) {
+    if (column.needs_window && (rows.empty() || !rows.front()->window)) continue;
     const bool says = style.raw || &column == &sort || (column.usual && has_information(column, rows));
     if (column.key != "name" && says) columns.push_back(&column);
   }
@@ -69,7 +70,8 @@ std::vector<const Column<GroupRow>*> columns_of(const Rows& rows, const Column<G
 
 std::string text_of(const Column<GroupRow>& column, const GroupRow& row, const TextStyle& style) {
   std::string text = cell_text(column.get(row), column.unit, style.raw);
-  const bool is_live = column.key == "live" || column.key == "live-bytes";
+  const bool is_live =
+      column.key == "live" || column.key == "live-bytes" || column.key == "left-live" || column.key == "throughout";
   return is_live ? upper_bound(row.maybe_freed, std::move(text), style) : text;
 }
 

@@ -326,7 +326,9 @@ std::string text_of(const ReportResult& result, const ReportOptions& options, bo
       anomaly_section(result.anomalies, result.findings, may_lack_events(result.trace), style, result.explained);
   if (!has_events(result.slab) && !has_pages(result.pages) && !has_events(result.percpu) && !has_events(result.vmalloc))
     return out + anomalies + nothing_to_report(result, options, style);
-  const std::string verdict = result.window ? window_lines(result, style) : conclusion(result, style);
+  // Totals of the whole trace would be mistaken for totals of the window.
+  if (result.window) return out + window_lines(result, style) + group_tables(result, options, style) + anomalies;
+  const std::string verdict = conclusion(result, style);
   const std::string totals = slab_lines(result.slab, !is_narrow, style) + page_lines(result.pages, style);
   const std::string small_allocators = percpu_lines(result.percpu, style) + vmalloc_lines(result.vmalloc, style);
   if (options.is_brief && result.matrices.empty()) {

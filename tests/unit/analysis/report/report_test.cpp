@@ -8,8 +8,11 @@
 
 #include "analysis/report/check.hpp"
 #include "analysis/series/memory_state.hpp"
+#include "base/error.hpp"
 #include "results/columns.hpp"
+#include "support/documented_keys.hpp"
 #include "trace/stack_ids.hpp"
+#include "views/json/report.hpp"
 
 namespace kmt {
 namespace {
@@ -56,6 +59,7 @@ class Report : public testing::Test {
 
   TraceInfo info;
   EventBatch events;
+  const NoNames no_names;
 };
 
 std::uint64_t anomaly(const ReportResult& result, const std::string& id) {
@@ -132,7 +136,7 @@ TEST_F(Report, AWindowSortsAllocationsByTheirTimes) {
   const auto classes_in = [this](TimeWindow window) {
     ReportRequest request;
     request.window = window;
-    ReportAnalysis analysis(info, NoNames(), std::move(request));
+    ReportAnalysis analysis(info, no_names, std::move(request));
     analysis.add(events);
     return groups_of(analysis.finish(), Allocator::slab).at(0).window.value();
   };
@@ -151,6 +155,62 @@ TEST_F(Report, AWindowSortsAllocationsByTheirTimes) {
   EXPECT_EQ(until_end.throughout, (LiveCount{2, 256}));
 }
 
+TEST_F(Report, AWindowMustNotEndBeforeItStarts) {
+  add(EventKind::kmalloc, 0x1000);
+  const auto report_window = [this](TimeWindow window) {
+    ReportRequest request;
+    request.window = window;
+    ReportAnalysis analysis(info, no_names, std::move(request));
+    analysis.add(events);
+  };
+  // One time is on the clock of the trace, and the other counts from its first event at 100 ns.
+  EXPECT_THROW(report_window({TimeEdge{200}, TimeEdge{50, true}}), Error);
+  EXPECT_NO_THROW(report_window({TimeEdge{120}, TimeEdge{50, true}}));
+  ReportFilter filter;
+  filter.from = TimeEdge{200};
+  filter.to = TimeEdge{50, true};
+  EXPECT_THROW(report(filter), Error);
+}
+
+// The keys of groups do not apply to pages, but the totals of the window include them.
+TEST_F(Report, AWindowHasTotalsOfAllAllocators) {
+  add(EventKind::kmalloc, 0x1000);
+  add(EventKind::page_alloc, 0x100).order = 1;
+  ReportRequest request;
+  request.window = TimeWindow{};
+  ReportAnalysis analysis(info, no_names, std::move(request));
+  analysis.add(events);
+  const ReportResult result = analysis.finish();
+  const auto json = nlohmann::ordered_json::parse(json_report(result, {}));
+  EXPECT_EQ(json["window"]["to_ns"], nullptr);
+  EXPECT_EQ(json["window"]["slab"]["left_live"]["bytes"], 128);
+  EXPECT_EQ(json["window"]["pages"]["left_live"], (nlohmann::ordered_json{{"allocations", 1}, {"bytes", 8192}}));
+  EXPECT_FALSE(json["window"].contains("percpu"));
+  const test::DocumentedKeys documented("report-json.md");
+  documented(json["window"]);
+  documented(json["window"]["slab"]);
+  documented(json["groups"]["slab"]["rows"][0]["window"]["throughout"]);
+}
+
+// The width of the buckets grows by more than a factor of 2^32 before the first object is freed.
+TEST_F(Report, TrafficOfALongTimeKeepsTheTimesOfAllocations) {
+  for (std::uint64_t i = 0; i < 3; ++i) add(EventKind::kmalloc, 0x1000 * (i + 1)).time_ns = 1000 + i;
+  add(EventKind::kfree, 0x1000).time_ns = 2000;
+  add(EventKind::kfree, 0x2000).time_ns = std::uint64_t{1} << 60;
+  ReportRequest request;
+  request.traffic = true;
+  ReportAnalysis analysis(info, no_names, std::move(request));
+  analysis.add(events);
+  const TrafficOverTime traffic = analysis.finish().traffic.value();
+  std::uint64_t bytes = 0;
+  for (const LifeTraffic& life : traffic.lives) {
+    EXPECT_LE(life.began, life.ended);
+    EXPECT_EQ(life.began, 0u);
+    bytes += life.bytes;
+  }
+  EXPECT_EQ(bytes, 256u);
+}
+
 // A large kmalloc that two events report counts once. The second event ends nothing.
 TEST_F(Report, AWindowCountsADuplicateEventOnce) {
   add(EventKind::kmalloc, 0x1000).bytes_allocated = 16384;
@@ -159,11 +219,12 @@ TEST_F(Report, AWindowCountsADuplicateEventOnce) {
   second.call_site = {2};
   ReportRequest request;
   request.window = TimeWindow{};
-  ReportAnalysis analysis(info, NoNames(), std::move(request));
+  ReportAnalysis analysis(info, no_names, std::move(request));
   analysis.add(events);
   LiveCount left;
   LiveCount freed;
-  for (const GroupRow& row : groups_of(analysis.finish(), Allocator::slab)) {
+  const ReportResult result = analysis.finish();
+  for (const GroupRow& row : groups_of(result, Allocator::slab)) {
     left += row.window.value().left_live;
     freed += row.window->freed_inside;
   }
@@ -178,7 +239,7 @@ TEST_F(Report, AWindowCountsPagesThatAreFreedInParts) {
   ReportRequest request;
   request.by = {GroupKey::order};
   request.window = {TimeEdge{150}, TimeEdge{250}};
-  ReportAnalysis analysis(info, NoNames(), std::move(request));
+  ReportAnalysis analysis(info, no_names, std::move(request));
   analysis.add(events);
   const WindowClasses classes = groups_of(analysis.finish(), Allocator::pages).at(0).window.value();
   EXPECT_EQ(classes.freed_older.bytes, 4096u);
