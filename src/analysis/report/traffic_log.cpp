@@ -90,7 +90,8 @@ std::vector<LifeTraffic> TrafficLog::take_lives(std::uint32_t shift) {
   std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint32_t>, LiveCount> sums;
   for (const Traffic& entry : sums_->lives.take(shift)) {
     const LifeKey& key = lives_[entry.id];
-    sums[{key.allocator, key.began >> (shift - key.shift), entry.bucket}] += {entry.counts.frees, entry.counts.freed};
+    sums[{key.allocator, widened(key.began, shift - key.shift), entry.bucket}] +=
+        {entry.counts.frees, entry.counts.freed};
   }
   std::vector<LifeTraffic> lives;
   for (const auto& [of, sum] : sums)

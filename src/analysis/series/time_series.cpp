@@ -10,10 +10,6 @@ namespace {
 
 // Returns the index of a bucket after all buckets have become 2^by times as wide and were merged. Indexes have fewer
 // than 32 bits. `by` may be 32 or more, because the time in a damaged trace may jump by centuries.
-std::uint32_t widened(std::uint64_t index, std::uint32_t by) {
-  return by < 32 ? static_cast<std::uint32_t>(index >> by) : 0;
-}
-
 }  // namespace
 
 void TimeBuckets::extend(std::uint64_t offset) {

@@ -21,6 +21,11 @@ struct TimeBucket {
   bool operator==(const TimeBucket&) const = default;
 };
 
+// Returns the index of the bucket that includes this one, if buckets become 2^by times as wide.
+constexpr std::uint32_t widened(std::uint64_t index, std::uint32_t by) {
+  return by < 32 ? static_cast<std::uint32_t>(index >> by) : 0;
+}
+
 class TimeBuckets {
  public:
   static constexpr std::uint32_t kMostBuckets = 512;
