@@ -40,7 +40,6 @@ bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
 // Number of low address bits that are kept. By default, a slab has at most 2^3 pages (slub_max_order), which are 2^15
 // bytes.
 constexpr unsigned kSlabBits = 15;
-constexpr unsigned kBlockBits = 13;
 
 }  // namespace
 
@@ -145,9 +144,9 @@ std::uint64_t Pseudonyms::address(std::uint64_t address) const {
 
 std::uint64_t Pseudonyms::frame(std::uint64_t frame) const {
   if (frame == ~std::uint64_t{0} || (word_bits_ == 32 && frame == 0xFFFFFFFFu)) return frame;
-  const unsigned bits = word_bits_ == 32 ? 18 : 36;
-  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kBlockBits;
-  return (frame & ~permuted) | permute(frame >> kBlockBits, bits) << kBlockBits;
+  const unsigned bits = word_bits_ == 32 ? 14 : 32;
+  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kFrameBlockBits;
+  return (frame & ~permuted) | permute(frame >> kFrameBlockBits, bits) << kFrameBlockBits;
 }
 
 }  // namespace kmt

@@ -40,9 +40,10 @@ class Pseudonyms {
   // Replaces a data address. The position within a block of 32 KiB does not change, so objects of one slab stay
   // adjacent. NULL, ERR_PTR() and ZERO_SIZE_PTR do not change either.
   std::uint64_t address(std::uint64_t address) const;
-  // Replaces a page frame number. The position within a block of 2¹³ pages does not change. So an allocation of pages
-  // stays contiguous, because no allocation is larger than such a block. -1 means "no page" and does not change.
+  // Replaces a page frame number. The position within a block of 2¹⁸ pages does not change. So an allocation of pages
+  // stays contiguous: its order is at most 18 (a huge page of 1 GiB). -1 means "no page" and does not change.
   std::uint64_t frame(std::uint64_t frame) const;
+  static constexpr unsigned kFrameBlockBits = 18;
 
  private:
   std::uint64_t hash(std::string_view text) const;

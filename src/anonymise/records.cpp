@@ -297,11 +297,15 @@ void RecordAnonymiser::rewrite_callers(const Plan& plan, const Field& field, std
   }
 }
 
+// Cuts the range at the end of its first block of frames, because the next block has other pseudonyms.
 void RecordAnonymiser::rewrite_end_frame(const Plan& plan, const FormatField& place, Bytes record) {
   if (!plan.first_frame) return;
+  constexpr std::uint64_t kBlock = std::uint64_t{1} << Pseudonyms::kFrameBlockBits;
   const std::uint64_t first = load_sized(record.data() + plan.first_frame->offset, plan.first_frame->size, order_);
   const std::uint64_t end = load_sized(record.data() + place.offset, place.size, order_);
-  store_sized(rewritten_.data() + place.offset, place.size, pseudonyms_->frame(first) + (end - first), order_);
+  const std::uint64_t rest_of_block = kBlock - first % kBlock;
+  const std::uint64_t length = end > first ? std::min(end - first, rest_of_block) : 0;
+  store_sized(rewritten_.data() + place.offset, place.size, pseudonyms_->frame(first) + length, order_);
 }
 
 // Replaces the addresses of the objects with pseudonyms. Words of the field after the last object become zero, because

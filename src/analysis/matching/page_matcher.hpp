@@ -10,8 +10,8 @@
 
 namespace kmt {
 
-// Maximum order (2^order pages) in events. Larger orders are invalid: the kernel's MAX_PAGE_ORDER is 10 by default and
-// at most 17.
+// Maximum order (2^order pages) in events. Larger orders are invalid: the kernel's MAX_PAGE_ORDER is at most 17, and
+// the blocks of a range that alloc_contig_range() takes have at most order 18.
 constexpr unsigned kMostPageOrder = 20;
 
 // Consecutive live frames of one allocation. Other frames of the allocation may have been freed.

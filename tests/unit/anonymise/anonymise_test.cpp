@@ -312,6 +312,15 @@ TEST(Records, ARangeOfPagesKeepsItsLength) {
   EXPECT_EQ(load<std::uint32_t>(to.bytes.data() + 4, kHostOrder), 0xFFFFFFF0u);
   EXPECT_NE(to.word(8), 0x40000u);
   EXPECT_EQ(to.word(16) - to.word(8), 0x40000u);
+  // The frame of a later free has the same distance from the start of the range as before.
+  const Pseudonyms pseudonyms(kKey, 64);
+  EXPECT_EQ(pseudonyms.frame(0x40000), to.word(8));
+  EXPECT_EQ(pseudonyms.frame(0x7FFFF), to.word(16) - 1);
+  // The range ends with its first block of frames, because the next block has other pseudonyms.
+  store<std::uint64_t>(record.data() + 8, 0x7FF00, kHostOrder);
+  store<std::uint64_t>(record.data() + 16, 0x90000, kHostOrder);
+  anonymiser.record(2, record);
+  EXPECT_EQ(to.word(16) - to.word(8), 0x100u);
 }
 
 }  // namespace
