@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Counts of those allocations and frees of one slab cache that have an event.
+// Counts of allocations and frees of one slab cache. UncountedObjects has what they lack.
 struct CacheCount {
   std::string name;
   std::uint32_t object_bytes = 0;  // size of an object with its padding

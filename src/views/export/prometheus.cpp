@@ -95,8 +95,9 @@ std::vector<MetricFamily> metric_families(const ExportedMetrics& metrics) {
                                                          {"calls_without_tracepoint", metrics.uncounted.missed_calls}};
   for (const auto& [kind, count] : kinds) add(missed, {{"what", kind}}, static_cast<double>(count));
   families.push_back(std::move(missed));
-  MetricFamily uncounted = family_of("kmemtrace_uncounted_function",
-                                     "Kernel functions whose objects kmemtrace_cache_objects lacks", MetricType::Gauge);
+  MetricFamily uncounted =
+      family_of("kmemtrace_uncounted_function",
+                "Kernel functions whose objects the metrics kmemtrace_cache_objects_... lack", MetricType::Gauge);
   for (const std::string& function : metrics.uncounted.functions)
     add(uncounted, {{"function", printable(function)}, {"reason", printable(metrics.uncounted.reason)}}, 1);
   if (!uncounted.metric.empty()) families.push_back(std::move(uncounted));

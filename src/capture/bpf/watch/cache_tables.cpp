@@ -57,10 +57,9 @@ void CacheTables::open() {
   if (entries_ > 0) memory_ = MappedArray(bpf_map__fd(map_), entries_ * sizeof(kmt_cache_counter));
 }
 
-std::uint64_t CacheTables::missed_calls(bool frees) const {
+std::uint64_t CacheTables::missed_calls() const {
   std::uint64_t sum = 0;
-  for (const PathProgram& path : paths_)
-    if (path.frees == frees) sum += missed_runs(path.program);
+  for (const PathProgram& path : paths_) sum += missed_runs(path.program);
   return sum;
 }
 
@@ -83,7 +82,7 @@ CacheCounts CacheTables::read(std::uint64_t uncounted_objects) const {
   counts.counting = counting_;
   counts.uncounted = uncounted_;
   counts.uncounted.objects = uncounted_objects;
-  counts.uncounted.missed_calls = missed_frees() + missed_allocations();
+  counts.uncounted.missed_calls = missed_calls();
   if (counts.uncounted.functions.empty()) counts.uncounted.reason.clear();
   counts.rows.reserve(caches.size());
   for (auto& [key, count] : caches) counts.rows.push_back(std::move(count));

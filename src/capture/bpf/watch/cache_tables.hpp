@@ -21,15 +21,14 @@ namespace kmt {
 struct PathProgram {
   bpf_program* program;
   std::string function;
-  bool frees;
 };
 template <typename Object>
 std::vector<PathProgram> path_programs(Object& object) {
-  return {{object->progs.free_bulk, std::string(kBulkFreeFunction), true},
-          {object->progs.free_rcu_sheaf, "__kfree_rcu_sheaf", true},
-          {object->progs.free_nolock, std::string(kNolockFreeFunction), true},
-          {object->progs.alloc_bulk, std::string(kBulkAllocFunction), false},
-          {object->progs.alloc_nolock, std::string(kNolockAllocFunction), false}};
+  return {{object->progs.free_bulk, std::string(kBulkFreeFunction)},
+          {object->progs.free_rcu_sheaf, "__kfree_rcu_sheaf"},
+          {object->progs.free_nolock, std::string(kNolockFreeFunction)},
+          {object->progs.alloc_bulk, std::string(kBulkAllocFunction)},
+          {object->progs.alloc_nolock, std::string(kNolockAllocFunction)}};
 }
 
 struct CacheRequest {
@@ -57,15 +56,13 @@ class CacheTables {
       }
     }
   }
-  // Returns how many calls of functions that free or allocate were not counted, because the CPU was still counting an
-  // earlier call.
-  std::uint64_t missed_frees() const { return missed_calls(true); }
-  std::uint64_t missed_allocations() const { return missed_calls(false); }
   // Returns the counts since the start, sorted by name. `uncounted_objects` is the variable of the programs.
   CacheCounts read(std::uint64_t uncounted_objects) const;
 
  private:
-  std::uint64_t missed_calls(bool frees) const;
+  // Returns how many calls of functions that free or allocate were not counted, because the CPU was still counting an
+  // earlier call.
+  std::uint64_t missed_calls() const;
 
   bpf_map* map_ = nullptr;
   std::size_t entries_ = 0;

@@ -281,8 +281,6 @@ HeapLosses HeapWatcher::losses() const {
   for (std::size_t event = 0; event < state_->programs.size(); ++event)
     if (const bpf_program* const program = state_->programs[event].program)
       (is_free(event) ? losses.missed_frees : losses.missed) += missed_runs(program);
-  losses.missed += state_->caches.missed_allocations();
-  losses.missed_frees += state_->caches.missed_frees();
   losses.not_followed_processes = state_->object->bss->processes_not_followed;
   return losses;
 }

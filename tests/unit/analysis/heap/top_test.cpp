@@ -376,8 +376,8 @@ TopResult net_result(CacheCounting counting) {
   result.view = TopView::net;
   result.interval_ns = 2'000'000'000;
   result.counting = counting;
-  const CacheCounts all{counting, {{"filp", 192, 30, 20, 11}, {"dentry", 256, 0, 9, {}}}, 0};
-  const CacheCounts now{counting, {{"filp", 192, 10, 0, {}}}, 0};
+  const CacheCounts all{counting, {{"filp", 192, 30, 20, 11}, {"dentry", 256, 0, 9, {}}}, {}};
+  const CacheCounts now{counting, {{"filp", 192, 10, 0, {}}}, {}};
   if (counting == CacheCounting::counted) result.rows = rows_of_caches(all, now);
   return result;
 }
