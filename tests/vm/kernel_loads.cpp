@@ -87,6 +87,7 @@ void use_loopback() {
 int main(int count, char** arguments) {
   if (count != 3) return 2;
   const bool maps = std::strcmp(arguments[1], "maps") == 0;
+  if (!maps && std::strcmp(arguments[1], "loopback") != 0) return 2;
   for (long round = std::atol(arguments[2]); round > 0; --round) {
     if (!maps)
       use_loopback();

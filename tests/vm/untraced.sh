@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records five loads with probes: one trace for each load.
+# Records five loads with probes: one trace for each load. The first load is also recorded without probes.
 set -u
 failed=0
 
@@ -38,6 +38,7 @@ done
 END
 
 record forks sh /tmp/forks
+kmemtrace record --stacks --no-probes -o without.kmt -- sh /tmp/forks >without.said 2>&1 || failed=1
 record mounts sh /tmp/mounts
 record loopback kernel_loads loopback 1500
 record maps kernel_loads maps 400
