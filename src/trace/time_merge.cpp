@@ -39,7 +39,7 @@ void TimeMerge::sift_down() {
 }
 
 bool TimeMerge::read(EventBatch& batch) {
-  // Does nothing if the caller passes the batch of the previous call again.
+  // If the caller passes the batch of the previous call again, it already has this size.
   batch.resize(kBatchEvents);
   std::size_t filled = 0;
   while (filled < kBatchEvents && !heap_.empty()) {

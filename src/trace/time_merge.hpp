@@ -37,8 +37,8 @@ class TimeMerge {
     EventBatch events;
     std::size_t next = 0;
   };
-  // The next event of a stream. If it is earlier than the CPU's previous event, it gets the time of that event. This
-  // preserves the order of each CPU's buffer.
+  // The next event of a stream. If it is earlier than the CPU's previous event, it is sorted as if it had the
+  // time of that event. This preserves the order of each CPU's buffer.
   struct Head {
     std::uint64_t time_ns;
     std::size_t stream;  // index into cursors_

@@ -74,7 +74,7 @@ void subtract_own_maps(const std::vector<StateSample>& states, std::vector<Memor
 
 // Returns for each cache how many bytes of its slabs may be full of free objects in sheaves. Empty if the kernel has no
 // sheaves, or if its release is unknown.
-std::vector<MemorySeries> objects_in_sheaves(const std::vector<StateSample>& states, std::uint32_t page_size) {
+std::vector<MemorySeries> slab_bytes_of_sheaves(const std::vector<StateSample>& states, std::uint32_t page_size) {
   StateSample machine_and_caches;
   const StateSample* last = nullptr;
   for (const StateSample& state : states) {
@@ -128,7 +128,7 @@ std::vector<MemorySeries> states_over_time(const std::vector<StateSample>& state
   subtract_own_maps(states, all);
   for (MemorySeries& series : objects_by_size(states)) all.push_back(std::move(series));
   for (MemorySeries& series : unreclaimable_caches(states, page_size)) all.push_back(std::move(series));
-  for (MemorySeries& series : objects_in_sheaves(states, page_size)) all.push_back(std::move(series));
+  for (MemorySeries& series : slab_bytes_of_sheaves(states, page_size)) all.push_back(std::move(series));
   if (!unaccounted.empty()) all.push_back({MemorySource::meminfo, std::string(kUnaccounted), unaccounted});
   return all;
 }

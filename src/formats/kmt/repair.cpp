@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMostNotes = 20;  // maximum number of notes about damaged places
 
-// Endings of lines in the note `repaired`, for damage that is only a missing end of the file.
+// If only the end of the file is missing, each line of the note `repaired` ends with one of these texts.
 constexpr const char* kCutChunk = "an incomplete chunk at the end";
 constexpr const char* kNoIndex = "the index was missing: it is unknown what followed the last chunk";
 

@@ -53,8 +53,8 @@ struct Thresholds {
   std::uint64_t fewest_unseen_samples = 2;
 
   // Growth has stopped if the rise in the last quarter is less than a tenth of what steady growth would add in this
-  // time. In traces, memory must also be allocated in this quarter at half the former pace or more (`pace_of_older`);
-  // otherwise only the program's work may have ended. Chosen by judgement.
+  // time. In traces, the rate of allocations in this quarter must also be at least half the former rate
+  // (`pace_of_older`). Otherwise, growth may have stopped only because the program's work ended. Chosen by judgement.
   double stopped_part = 0.25;
   double stopped_share = 0.1;
 

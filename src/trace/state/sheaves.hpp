@@ -44,10 +44,10 @@ constexpr std::uint64_t objects_in_full_sheaves(std::uint64_t capacity, std::uin
 std::uint64_t most_objects_in_sheaves(std::string_view cache, std::uint64_t object_bytes, const SheafMachine& machine);
 
 // The free objects that all sheaves of a cache can hold. The figures of the cache may grow by this much although
-// nothing leaks: its objects in use, and the slabs that these objects keep.
+// nothing leaks: its objects in use, and the slabs that they fill.
 struct SheafBound {
   std::uint64_t objects = 0;
-  std::uint64_t slab_bytes = 0;  // bytes of the slabs that the objects fill
+  std::uint64_t slab_bytes = 0;  // if the objects fill whole slabs: bytes of these slabs
 };
 // Returns the bound of each cache with sheaves, by name. Empty if the release or the caches are unknown.
 std::map<std::string, SheafBound> sheaf_bounds(const KernelMemory& memory);

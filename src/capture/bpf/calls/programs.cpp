@@ -59,8 +59,7 @@ std::string why_not_trampolines(const RecordedCalls& calls, const TrampolineTarg
            "tasks";
   if (preemption == Preemption::unknown)
     return "trampolines miss calls if the kernel is preemptible (preempt=full or lazy), and it is unknown whether this "
-           "kernel "
-           "is (sched/preempt in debugfs is unreadable)";
+           "kernel is (sched/preempt in debugfs is unreadable)";
   return {};
 }
 
