@@ -94,6 +94,7 @@ std::vector<LifeTraffic> TrafficLog::take_lives(std::uint32_t shift) {
         {entry.counts.frees, entry.counts.freed};
   }
   std::vector<LifeTraffic> lives;
+  lives.reserve(sums.size());
   for (const auto& [of, sum] : sums)
     lives.push_back(
         {static_cast<Allocator>(std::get<0>(of)), std::get<1>(of), std::get<2>(of), sum.allocations, sum.bytes});
