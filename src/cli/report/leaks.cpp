@@ -162,16 +162,16 @@ int leaks(const Command& command, const LeaksArguments& options) {
   analysing.says_lack_of_cgroups = true;
   const ReportResult report = options.by.empty() ? analyse_as_usual(analysing, request) : analyse(analysing, request);
   const LeaksResult result = leaks_of(report, threshold);
-  const GrowthGate gate = gate_of(result, limit);
-  if (has_gate) view.gate = &gate;
+  std::optional<GrowthGate> gate;
+  if (has_gate) view.gate = &gate.emplace(gate_of(result, limit));
   if (junit) {
-    junit->write(junit_gate(gate, result));
+    junit->write(junit_gate(*gate, result));
     junit->finish();
   }
   print_result(options.result.json ? json_leaks(result, view)
                                    : text_leaks(result, view, stdout_style(options.result.style)));
   if (!result.trace.complete) return kInterruptedExitCode;
-  if (has_gate) return exit_code_of(gate.verdict());
+  if (gate) return exit_code_of(gate->verdict());
   if (result.found()) return static_cast<int>(ExitCode::found);
   return result.unclear() == LeaksUnclear::none ? static_cast<int>(ExitCode::good) : kCannotTellExitCode;
 }
