@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace report
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -175,8 +174,6 @@ void refuse_window_columns(const ReportOptions& view) {
           .hint("Give the start and the end of a time window: --window +1,+2.5");
 }
 
-constexpr std::array kWindowColumns = {"left-live", "freed-inside", "freed-older", "throughout"};
-
 ReportOptions view_of(const Command& command, const ReportArguments& options, const ReportRequest& request) {
   ReportOptions view;
   view.limit = options.limit;
@@ -190,7 +187,8 @@ ReportOptions view_of(const Command& command, const ReportArguments& options, co
     view.table_first = true;
     view.sort = find_group_column("left-live");
     if (!options.result.style.raw)
-      for (const char* const key : kWindowColumns) view.columns.push_back(find_group_column(key));
+      for (const Column<GroupRow>& column : group_columns())
+        if (column.needs_window) view.columns.push_back(&column);
   }
   if (request.by == std::vector{GroupKey::lifetime}) view.sort = &group_column("name");  // a histogram
   if (!options.sort.empty()) view.sort = &group_column(options.sort);
