@@ -19,10 +19,9 @@ export interface Grid {
   rows: number;
 }
 
-// Returns the coarse buckets that overlap the selected range.
-export function coarseRange(model: Model, filter: Filter): Range {
+// Returns the coarse buckets that overlap the selected range. A coarse bucket has `width` buckets.
+export function coarseRange(model: Model, filter: Filter, width = Math.max(1, model.explore.coarse)): Range {
   const range = rangeOf(model, filter);
-  const width = Math.max(1, model.explore.coarse);
   return { from: Math.floor(range.from / width), to: Math.ceil(range.to / width) };
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Sorts the memory of each allocator into four classes by the selected time: when it was allocated, and when it ended.
 import type { Filter, Range } from './filter';
-import { rangeOf, type Model } from './model';
+import { coarseRange } from './grids';
+import type { Model } from './model';
 
 // Bytes of an allocator. Memory from before the trace is not counted.
 export interface WindowClasses {
@@ -11,20 +12,22 @@ export interface WindowClasses {
   throughout: number; // allocated before the range, live at its end
 }
 
+// Returns how many buckets of `explore` are one bucket of `explore.lives`.
+function livesWidth(model: Model): number {
+  return Math.max(1, model.explore.lives_coarse);
+}
+
 // Returns the selected range in buckets of `explore`, extended to whole buckets of `explore.lives`.
 export function windowRange(model: Model, filter: Filter): Range {
-  const range = rangeOf(model, filter);
-  const width = Math.max(1, model.explore.lives_coarse);
-  return {
-    from: Math.floor(range.from / width) * width,
-    to: Math.min(model.buckets, Math.ceil(range.to / width) * width),
-  };
+  const width = livesWidth(model);
+  const { from, to } = coarseRange(model, filter, width);
+  return { from: from * width, to: Math.min(model.buckets, to * width) };
 }
 
 // Returns the classes of an allocator. Filters other than the time have no effect.
 export function windowClasses(model: Model, filter: Filter, allocator: number): WindowClasses {
   const range = windowRange(model, filter);
-  const width = Math.max(1, model.explore.lives_coarse);
+  const width = livesWidth(model);
   const { bucket, allocated, freed, begin } = model.changes;
   let liveAtStart = 0;
   let allocatedInside = 0;
