@@ -251,22 +251,29 @@ TEST(RecordAnonymiser, ABulkFreeKeepsOnlyItsObjects) {
   EXPECT_EQ(to.word(32), 0u);
 }
 
-TEST(Records, PagesOfABulkAllocationHaveTheFramesOfOtherEvents) {
+// Returns the description of a 64-bit machine with the byte order of this one.
+TraceDescription with_formats(std::vector<FormatText> formats) {
   TraceDescription description;
   description.kernel.byte_order = kHostOrder;
   description.kernel.long_bytes = 8;
-  description.kernel.formats = {{"kmemtrace",
-                                 "name: alloc_pages_bulk\nID: 700\nformat:\n"
-                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-                                 "\tfield:u16 page_bytes;\toffset:4;\tsize:2;\tsigned:0;\n"
-                                 "\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
-                                 "\tfield:u64 first_page;\toffset:16;\tsize:8;\tsigned:0;\n"
-                                 "\tfield:u64 objects[1];\toffset:24;\tsize:8;\tsigned:0;\n"
-                                 "\tfield:u64 more_objects[2];\toffset:32;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n"},
-                                {"kmem",
-                                 "name: mm_page_free\nID: 701\nformat:\n"
-                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-                                 "\tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"}};
+  description.kernel.formats = std::move(formats);
+  return description;
+}
+
+TEST(Records, PagesOfABulkAllocationHaveTheFramesOfOtherEvents) {
+  const TraceDescription description =
+      with_formats({{"kmemtrace",
+                     "name: alloc_pages_bulk\nID: 700\nformat:\n"
+                     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                     "\tfield:u16 page_bytes;\toffset:4;\tsize:2;\tsigned:0;\n"
+                     "\tfield:u64 count;\toffset:8;\tsize:8;\tsigned:0;\n"
+                     "\tfield:u64 first_page;\toffset:16;\tsize:8;\tsigned:0;\n"
+                     "\tfield:u64 objects[1];\toffset:24;\tsize:8;\tsigned:0;\n"
+                     "\tfield:u64 more_objects[2];\toffset:32;\tsize:16;\tsigned:0;\n\nprint fmt: \"\"\n"},
+                    {"kmem",
+                     "name: mm_page_free\nID: 701\nformat:\n"
+                     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                     "\tfield:unsigned long pfn;\toffset:8;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"}});
   LastRecord to;
   RecordAnonymiser anonymiser(kKey, to);
   anonymiser.describe(description);
@@ -291,15 +298,13 @@ TEST(Records, PagesOfABulkAllocationHaveTheFramesOfOtherEvents) {
 }
 
 TEST(Records, ARangeOfPagesKeepsItsLength) {
-  TraceDescription description;
-  description.kernel.byte_order = kHostOrder;
-  description.kernel.long_bytes = 8;
-  description.kernel.formats = {{"kmemtrace",
-                                 "name: alloc_page_range\nID: 700\nformat:\n"
-                                 "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
-                                 "\tfield:u32 failed;\toffset:4;\tsize:4;\tsigned:0;\n"
-                                 "\tfield:u64 pfn;\toffset:8;\tsize:8;\tsigned:0;\n"
-                                 "\tfield:u64 end_pfn;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"}};
+  const TraceDescription description =
+      with_formats({{"kmemtrace",
+                     "name: alloc_page_range\nID: 700\nformat:\n"
+                     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+                     "\tfield:u32 failed;\toffset:4;\tsize:4;\tsigned:0;\n"
+                     "\tfield:u64 pfn;\toffset:8;\tsize:8;\tsigned:0;\n"
+                     "\tfield:u64 end_pfn;\toffset:16;\tsize:8;\tsigned:0;\n\nprint fmt: \"\"\n"}});
   LastRecord to;
   RecordAnonymiser anonymiser(kKey, to);
   anonymiser.describe(description);

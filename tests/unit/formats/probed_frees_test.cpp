@@ -77,6 +77,17 @@ class ProbedFrees : public testing::TestWithParam<Machine> {
     return addresses;
   }
 
+  // Adds a stack to the decoded events, as if it followed their record, and matches it.
+  void match_stack(const std::vector<std::uint64_t>& frames) {
+    Event stack{};
+    stack.tid = 77;
+    stack.stack = info.tables.stacks.add(frames);
+    events.push_back(stack);
+    UserStacks users(info);
+    StackMatcher matcher(info, users);
+    matcher.match(events);
+  }
+
   using Addresses = std::vector<std::uint64_t>;
   const Machine machine = GetParam();
   TraceInfo info;
@@ -180,13 +191,7 @@ TEST_P(ProbedFrees, PagesThatARecordCannotNameAreCounted) {
   EXPECT_EQ(events[0].address, 1u);
   EXPECT_EQ(events[1].address, 2u);
   EXPECT_EQ(info.findings.count_of(Imperfection::unrecorded_objects), 1u);
-  Event stack{};
-  stack.tid = 77;
-  stack.stack = info.tables.stacks.add(std::vector<std::uint64_t>{0x60, 0x61});
-  events.push_back(stack);
-  UserStacks users(info);
-  StackMatcher matcher(info, users);
-  matcher.match(events);
+  match_stack({0x60, 0x61});
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(events[i].stack.value, 1u) << i;
   // If no page is known, an event of kind "other" takes the record's place and keeps its stack.
   addresses_of(record(kPages, {0x60, 0xCC0, 2, base, 64, 1, 2, 0, 0, 0, 0, 0, 0}));
@@ -239,13 +244,7 @@ TEST_P(ProbedFrees, ARecordThatIsTooShortIsReported) {
 
 TEST_P(ProbedFrees, AllObjectsOfARecordHaveItsStack) {
   addresses_of(record(kBulk, {0x50, 0x900, 3, 0x1000, 0x2000, 0x3000, 0}, "maple_node"));
-  Event stack{};
-  stack.tid = 77;
-  stack.stack = info.tables.stacks.add(std::vector<std::uint64_t>{0x50, 0x51});
-  events.push_back(stack);
-  UserStacks users(info);
-  StackMatcher matcher(info, users);
-  matcher.match(events);
+  match_stack({0x50, 0x51});
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(events[i].stack.value, 1u) << i;
   EXPECT_EQ(info.findings.count_of(Imperfection::unmatched_stack), 0u);
 }
