@@ -120,14 +120,18 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
   return reserves;
 }
 
+SheafMachine sheaf_machine_of(const SlabMachine& machine) {
+  std::set<unsigned> nodes;
+  for (unsigned cpu = 0; cpu < machine.cpus; ++cpu) nodes.insert(machine.node_of(cpu));
+  return {machine.version, machine.page_bytes, machine.word_bytes, machine.cpus, static_cast<unsigned>(nodes.size())};
+}
+
 std::uint64_t most_list_bytes(const SlabGeometry& geometry, const SlabMachine& machine) {
   if (!has_sheaves(machine))
     return slub_reserves(geometry, machine).most_cpu_slabs * machine.cpus * geometry.slab_bytes;
-  std::set<unsigned> nodes;
-  for (unsigned cpu = 0; cpu < machine.cpus; ++cpu) nodes.insert(machine.node_of(cpu));
   constexpr std::uint64_t kModelledSheavesOfCpu = 2;  // the model has no rcu_free
   return objects_in_full_sheaves(sheaf_capacity(geometry.object_bytes, machine), kModelledSheavesOfCpu, machine.cpus,
-                                 nodes.size()) *
+                                 sheaf_machine_of(machine).nodes) *
          geometry.object_bytes;
 }
 

@@ -63,6 +63,7 @@ SlubReserves slub_reserves(const SlabGeometry& geometry, const SlabMachine& mach
 // True if the CPUs of the kernel keep free objects in sheaves instead of slabs. False for Linux 6.18 and 6.19, where
 // only two caches do.
 inline bool has_sheaves(const SlabMachine& machine) { return machine.version >= KernelVersion{7, 0}; }
+SheafMachine sheaf_machine_of(const SlabMachine& machine);
 // Returns the number of objects in a full sheaf. A cache can request more; the model ignores this.
 inline std::uint64_t sheaf_capacity(std::uint64_t object_bytes, const SlabMachine& machine) {
   return sheaf_capacity(object_bytes, machine.page_bytes, machine.word_bytes);

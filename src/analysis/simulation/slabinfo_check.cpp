@@ -28,6 +28,12 @@ bool is_usable(const SlabInfo& slab, const SlabMachine& machine) {
          slab.objects_per_slab <= slab.pages_per_slab * machine.page_bytes / slab.object_bytes;
 }
 
+// Returns the pages of the slabs that the cache's sheaves can fill with free objects.
+std::uint64_t sheaf_pages(const SlabInfo& slab, const SheafMachine& machine) {
+  const std::uint64_t objects = most_objects_in_sheaves(slab.name, slab.object_bytes, machine);
+  return (objects + slab.objects_per_slab - 1) / slab.objects_per_slab * slab.pages_per_slab;
+}
+
 std::string size_name(std::uint64_t bytes) { return fmt::format("{} bytes", bytes); }
 
 // Merges caches with equal object sizes into one, named after the size. If the caches of one size have different slabs,
@@ -123,6 +129,7 @@ SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> all_after) c
       result.geometry_differs.push_back(slab.name);
   }
   const std::vector<SlabInfo> merged = by_size_ ? merged_by_size(all_after, machine_) : std::vector<SlabInfo>();
+  const SheafMachine sheaves = sheaf_machine_of(machine_);
   std::set<std::string, std::less<>> compared;
   for (const SlabInfo& slab : by_size_ ? std::span<const SlabInfo>(merged) : all_after) {
     const auto known = ids_.find(slab.name);
@@ -130,12 +137,15 @@ SlabinfoComparison SlabinfoCheck::compare(std::span<const SlabInfo> all_after) c
     compared.insert(slab.name);
     const Cache& cache = caches_[known->second];
     const SlabinfoCache line{slab.name, cache.before.slabs * cache.before.pages_per_slab,
-                             slab.slabs * slab.pages_per_slab, cache.heap->slabs() * slab.pages_per_slab};
+                             slab.slabs * slab.pages_per_slab, cache.heap->slabs() * slab.pages_per_slab,
+                             sheaf_pages(slab, sheaves)};
     result.caches += line.pages_before + line.pages_after > 0 ? 1 : 0;
     result.pages_before += line.pages_before;
     result.pages_after += line.pages_after;
     result.pages_predicted += line.pages_predicted;
-    result.error_pages += distance(line.pages_after, line.pages_predicted);
+    const std::uint64_t error = distance(line.pages_after, line.pages_predicted);
+    result.error_pages += error;
+    result.error_in_sheaves += std::min(error, line.sheaf_pages);
     result.unchanged_error += distance(line.pages_after, line.pages_before);
     if (line.pages_before != line.pages_after || line.pages_before != line.pages_predicted)
       result.lines.push_back(line);

@@ -97,6 +97,7 @@ Json to_json(const SlabinfoComparison& slabinfo) {
   json["pages_after"] = slabinfo.pages_after;
   json["pages_predicted"] = slabinfo.pages_predicted;
   json["error_pages"] = slabinfo.error_pages;
+  json["error_in_sheaves_pages"] = slabinfo.error_in_sheaves;
   json["unchanged_error_pages"] = slabinfo.unchanged_error;
   json["by_size"] = slabinfo.by_size;
   json["unknown_frees"] = slabinfo.unknown_frees;
@@ -106,7 +107,8 @@ Json to_json(const SlabinfoComparison& slabinfo) {
     json["changed"].push_back({{"name", printable(line.name)},
                                {"pages_before", line.pages_before},
                                {"pages_after", line.pages_after},
-                               {"pages_predicted", line.pages_predicted}});
+                               {"pages_predicted", line.pages_predicted},
+                               {"sheaf_pages", line.sheaf_pages}});
   return json;
 }
 

@@ -35,6 +35,14 @@ std::string change(std::uint64_t now, std::uint64_t then, const TextStyle& style
                      say_share(difference, now));
 }
 
+// Returns a note if the sheaves of a cache can hold as many objects as the error of its prediction.
+std::string say_sheaves(const SlabinfoCache& line, const TextStyle& style) {
+  const auto [least, most] = std::minmax(line.pages_after, line.pages_predicted);
+  return most - least <= line.sheaf_pages
+             ? fmt::format(" (its sheaves can hold {})", say_number_of(line.sheaf_pages, "page", style))
+             : "";
+}
+
 // Returns a note if most frees of a cache have no trace event. The simulation cannot reproduce such a cache.
 std::string say_unseen(const SimulationResult& result, const std::string& cache) {
   const auto unseen = std::ranges::find(result.unseen_frees, cache, &UnseenFrees::cache);
@@ -53,12 +61,15 @@ std::string slabinfo_lines(const SimulationResult& result, const TextStyle& styl
   std::string out = labelled(
       "slabinfo",
       fmt::format(
-          "{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}); a prediction of no "
+          "{} pages before, {} after, {} predicted; the errors of {} add up to {} pages ({}){}; a prediction of no "
           "change has an error of {}{}",
           say_count(slabinfo.pages_before, style), say_count(slabinfo.pages_after, style),
           say_count(slabinfo.pages_predicted, style),
           say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
           say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
+          slabinfo.error_in_sheaves > 0
+              ? fmt::format(", of which {} may be free objects in sheaves", say_count(slabinfo.error_in_sheaves, style))
+              : "",
           say_count(slabinfo.unchanged_error, style),
           slabinfo.by_size
               ? ". Events of this kernel do not name caches, so caches with objects of equal size are compared as one"
@@ -69,8 +80,8 @@ std::string slabinfo_lines(const SimulationResult& result, const TextStyle& styl
     if (line.pages_after == line.pages_predicted) break;
     out += labelled(
         "",
-        fmt::format("- {} {} after, not {}{}", ascii(line.name), say_number_of(line.pages_after, "page", style),
-                    say_count(line.pages_predicted, style), say_unseen(result, line.name)),
+        fmt::format("- {} {} after, not {}{}{}", ascii(line.name), say_number_of(line.pages_after, "page", style),
+                    say_count(line.pages_predicted, style), say_sheaves(line, style), say_unseen(result, line.name)),
         style);
   }
   const std::uint64_t same = slabinfo.geometry_compared - slabinfo.geometry_differs.size();

@@ -401,6 +401,20 @@ TEST(Slabinfo, SizesOfUnequalSlabsAreNotCompared) {
   EXPECT_EQ(by_name.not_compared, 2u);
 }
 
+// Debian's Linux 7.2: 2 CPUs on one node hold up to 16 sheaves of a cache. A sheaf of 192-byte objects has 60 objects.
+TEST(Slabinfo, SheavesMayHoldTheErrorOfAPrediction) {
+  SlabMachine machine;
+  machine.version = {7, 2};
+  machine.cpus = 2;
+  const std::vector<SlabInfo> before = {slabs_of("dentry", 192, 21, 1, 100), slabs_of("kmem_cache", 192, 21, 1, 100)};
+  const std::vector<SlabInfo> after = {slabs_of("dentry", 192, 21, 1, 170), slabs_of("kmem_cache", 192, 21, 1, 107)};
+  const SlabinfoComparison compared = SlabinfoCheck(before, machine, false).compare(after);
+  EXPECT_EQ(compared.error_pages, 77u);
+  EXPECT_EQ(compared.error_in_sheaves, (16u * 60 + 20) / 21);
+  machine.version = {6, 12};
+  EXPECT_EQ(SlabinfoCheck(before, machine, false).compare(after).error_in_sheaves, 0u);
+}
+
 // If no suggestion was requested, the output must not mention new caches.
 TEST(SimulationText, MentionsOnlyRequestedResults) {
   SimulationResult result;
@@ -430,12 +444,14 @@ TEST(SimulationText, ExplainsErrorsOfPredictedPages) {
   result.heaps[0].allocations = 1;
   result.unseen_frees = {{"maple_node", 92, 100}, {"filp", 4, 9}};
   result.slabinfo.emplace();
-  result.slabinfo->lines = {{"maple_node", 79, 92, 1815}, {"filp", 5, 6, 7}, {"pid", 1, 2, 2}};
+  result.slabinfo->lines = {
+      {"maple_node", 79, 92, 1815, 40}, {"filp", 5, 6, 7, 0}, {"dentry", 80, 91, 86, 5}, {"pid", 1, 2, 2, 3}};
   const std::string text = text_simulation(result, {}, {});
   EXPECT_NE(text.find("- maple_node 92 pages after, not 1,815: 92.0% of its objects were freed on untraced paths"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("- filp 6 pages after, not 7\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("- dentry 91 pages after, not 86 (its sheaves can hold 5 pages)\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("- pid"), std::string::npos) << text;
   EXPECT_NE(text.find("96 objects ended"), std::string::npos) << text;
 }
