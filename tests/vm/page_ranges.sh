@@ -6,6 +6,7 @@ cat >/tmp/huge <<'END'
 pages=/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages
 # A page that is in use for a moment makes the allocation fail.
 for _ in 1 2 3 4 5 6 7 8; do
+  echo 3 >/proc/sys/vm/drop_caches
   echo 1 >$pages
   cat $pages >$1
   ! grep -q 1 $1 || break

@@ -28,7 +28,7 @@ class PageRanges(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        run_script('page_ranges.sh', cls.out, '--kernel', KERNEL, '--memory', '4096', '--append', APPEND)
+        run_script('page_ranges.sh', cls.out, '--kernel', KERNEL, '--memory', '8192', '--append', APPEND)
         with open(os.path.join(cls.out, 'allocated'), encoding='ascii') as file:
             if file.read() != '1\n':
                 raise unittest.SkipTest('the kernel found no free range of 1 GiB')

@@ -1,46 +1,52 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records five loads with probes: one trace for each load. The first load is also recorded without probes.
+# Records five loads with probes: one trace for each load. The first load is also recorded without probes. The last
+# recording, counts.kmt, is compared with the kernel's own counts at two times during the recording.
 set -u
+# shellcheck source=tests/vm/untraced_loads.sh
+. /untraced_loads.sh
 failed=0
 
-# record NAME COMMAND…
+# record NAME LOAD OPTION…
 record() {
   name=$1
-  shift
-  kmemtrace record --stacks -o "$name.kmt" -- "$@" >"$name.said" 2>&1 || {
+  load=$2
+  shift 2
+  # shellcheck disable=SC2046  # a command has several words
+  kmemtrace record --stacks "$@" -o "$name.kmt" -- $(load_command "$load") >"$name.said" 2>&1 || {
     echo "record $name: exit code $?"
     cat "$name.said"
     failed=1
   }
 }
 
-# Paths make the shell execute programs instead of its own commands.
-cat >/tmp/forks <<'END'
-for _ in $(seq 600); do /bin/true; /bin/ls / | /bin/sort >/tmp/list; done
-for _ in $(seq 60); do /bin/sleep 1 & done
-wait
-END
-cat >/tmp/mounts <<'END'
-mkdir /tmp/mnt
-for _ in $(seq 300); do
-  mount -t tmpfs none /tmp/mnt
-  : >/tmp/mnt/file
-  mkdir /tmp/mnt/folder
-  umount /tmp/mnt
-done
-END
-cat >/tmp/compile <<'END'
-for i in $(seq 40); do
-  /bin/cc1 -quiet -O2 /source.i -o /tmp/$i.s
-  /bin/as /tmp/$i.s -o /tmp/$i.o
-done
-END
+record forks forks
+record without forks --no-probes
+record mounts mounts
+record loopback loopback
+record maps maps
+[ ! -e /bin/cc1 ] || record compile compile
 
-record forks sh /tmp/forks
-kmemtrace record --stacks --no-probes -o without.kmt -- sh /tmp/forks >without.said 2>&1 || failed=1
-record mounts sh /tmp/mounts
-record loopback kernel_loads loopback 1500
-record maps kernel_loads maps 400
-[ ! -e /bin/cc1 ] || record compile sh /tmp/compile
+# A histogram of the pages that the recorder allocates, because it does not record them.
+own=/sys/kernel/tracing/instances/own/events/kmem/mm_page_alloc
+mkdir /sys/kernel/tracing/instances/own
+echo 'hist:keys=order if comm ~ "kmemtrace*"' >$own/trigger
+cat >/tmp/counts <<END
+read_counts() {
+  sleep 8 # kfree_rcu() frees objects after up to 5 s and a grace period
+  # Returns the free objects of all CPUs to their slabs, because slabinfo counts these objects as in use.
+  for cache in /sys/kernel/slab/*/shrink; do echo 1 >"\$cache"; done
+  cat /proc/slabinfo >slabinfo-\$1
+  cat $own/hist >own-\$1
+  cat /proc/vmstat >vmstat-\$1
+  cut -d' ' -f1 /proc/uptime >uptime-\$1
+}
+read_counts start # the first time, this opens many files
+read_counts before
+sh /tmp/forks
+sh /tmp/mounts
+kernel_loads loopback 500
+read_counts after
+END
+record counts counts
 exit $failed
