@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/json/simulation.hpp"
 
+#include <cmath>
+
 #include "base/text.hpp"
 #include "views/json/common.hpp"
 
@@ -79,7 +81,7 @@ Json to_json(const CacheSuggestion& suggestion) {
   json["bytes_given"] = suggestion.bytes_given;
   json["bytes_given_then"] = suggestion.bytes_given_then;
   json["average_live"] = suggestion.average_live;
-  json["estimated_saving_bytes"] = suggestion.estimated_saving;
+  json["estimated_saving_bytes"] = std::llround(suggestion.estimated_saving);
   json["average_held_bytes"] = suggestion.average_held;
   json["average_held_bytes_then"] = suggestion.average_held_then;
   json["peak_held_bytes"] = suggestion.peak_held;
