@@ -15,6 +15,8 @@ import unittest
 from recording import PROGRAM, LiveTest, wait_until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'truth'))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
+import schemas  # noqa: E402
 from bench import Running, describe, investigate, is_named_first  # noqa: E402
 
 SECONDS = 12
@@ -73,7 +75,8 @@ class Investigate(LiveTest):
         offline = subprocess.run([PROGRAM, 'investigate', '--from', folder, '-o', self.path('again.html'), '--json'],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
         self.assertEqual(offline.returncode, STATUS[found['verdict']], offline.stderr)
-        again = json.loads(offline.stdout)
+        again = schemas.check(self, offline.stdout)
+        self.assertEqual([], schemas.problems(found))
         for key in ('found', 'verdict', 'coverage', 'seconds', 'findings', 'states', 'balance', 'kernel', 'machine', 'unseen'):
             self.assertEqual(found[key], again[key], key)
 
@@ -102,7 +105,7 @@ class Investigate(LiveTest):
         slabs = next(state for state in found['states'] if state['name'] == 'SUnreclaim')
         self.assertGreater(len(slabs['series']) * slabs['step_seconds'], SECONDS - 2)
         self.assertLess(found['cost']['cpu_seconds'] + found['cost']['kernel_cpu_seconds'], 3.8)
-        seen = json.loads(output)
+        seen = schemas.check(self, output)
         if seen['verdict'] != 'grows':  # other activity may let the sums in meminfo grow
             self.assertEqual((unprivileged.returncode, seen['verdict']), (4, 'cannot_tell'), messages)
         self.assertIn('the allocating code', [one['what'] for one in seen['unseen']])
@@ -126,7 +129,7 @@ class Investigate(LiveTest):
                 done = subprocess.run([PROGRAM, 'investigate', '--from', folder, '-o', self.path('page.html'), '--json'],
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8', check=False)
                 self.assertIn(done.returncode, (1, 4), done.stderr)
-                found = json.loads(done.stdout)
+                found = schemas.check(self, done.stdout)
                 self.assertEqual(found['verdict'], 'grows' if done.returncode == 1 else 'cannot_tell')
                 sockets = [one for one in found['findings'] if one['processes'][0]['process'] == plant.process.pid]
                 self.assertTrue(sockets and sockets[0]['certainty'] != 'weak', describe(found))

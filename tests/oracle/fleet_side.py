@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import planted_trace  # noqa: E402
 import ring_writer  # noqa: E402
+import schemas  # noqa: E402
 import tracedat  # noqa: E402
 from export_traces import data, place, report, run  # noqa: E402
 
@@ -108,7 +109,11 @@ def schema(url, *options):
 def fleet(url, what, *options, exit_code=0):
     done = run('fleet', what, '--server', url, '--json', '--limit', '0', '--retry', '10s', *options, seconds=600)
     assert done.returncode == exit_code, f'fleet {what} {options}: {done.returncode}: {done.stderr}'
-    return json.loads(done.stdout) if exit_code == 0 else done.stderr
+    if exit_code != 0:
+        return done.stderr
+    answer = json.loads(done.stdout)
+    assert not schemas.problems(answer), schemas.problems(answer)
+    return answer
 
 
 def function_of(symbol):

@@ -47,6 +47,11 @@ if [[ -e /etc/debian_version ]]; then
     fail "debian/libkmemtrace0.1.symbols names others than the library: $(cat "$place/symbols")"
 fi
 
+# The installed schemas must accept the output of the program.
+schemas=$root/share/kmemtrace/schemas
+"$(command -v /usr/bin/python3 || command -v python3)" -W ignore -m jsonschema -i "$place/report.json" --base-uri "file://$schemas/" "$schemas/report-1.json" ||
+  fail "the output of report does not match its schema"
+
 # Checks the files for shells and systemd.
 bash -n "$root/share/bash-completion/completions/kmemtrace"
 # Pairs of a LINE and its expected completions: commands, options, the values of an option, an argument, and the names
