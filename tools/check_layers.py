@@ -20,10 +20,11 @@ LAYERS = {
     'snapshot': 'trace base',
     'anonymise': 'formats symbols trace base',
     'analysis': 'results trace base',
+    'reading': 'formats snapshot analysis results trace base',
     'views': 'results trace base',
     'fleet': 'views results trace base',
-    'library': 'base trace results symbols formats analysis views',
-    'cli': 'base trace results symbols formats capture snapshot analysis anonymise views fleet',
+    'library': 'base trace results symbols formats analysis reading views',
+    'cli': 'base trace results symbols formats capture snapshot analysis anonymise reading views fleet',
 }
 
 # The groups (subfolders) of each layer, and the groups of this layer that each group may use. Every group may use files
@@ -137,7 +138,7 @@ THIRD_PARTY = {
 
 # System headers. C++ headers have no suffix. All other third-party headers must be in the table above.
 SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
-                    r'poll|pthread|pwd|sched|signal|spawn|stdbool|syscall|termios|time|unistd)\.h')
+                    r'poll|pthread|pwd|sched|signal|spawn|stdbool|stddef|stdint|syscall|termios|time|unistd)\.h')
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 LINK = re.compile(r'\bkmt_(?!library\b)([a-z]+)\b')

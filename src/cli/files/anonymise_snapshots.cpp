@@ -9,8 +9,8 @@
 #include "anonymise/code_layout.hpp"
 #include "anonymise/description.hpp"
 #include "base/error.hpp"
-#include "cli/snapshot/files.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "reading/snapshots.hpp"
 
 namespace kmt {
 

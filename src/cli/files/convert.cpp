@@ -15,13 +15,14 @@
 #include "cli/input/given_symbols.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/input/trace_options.hpp"
-#include "cli/snapshot/files.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/say.hpp"
 #include "formats/ctf/records.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"
+#include "reading/snapshots.hpp"
+#include "reading/standard_input.hpp"
 
 namespace kmt {
 

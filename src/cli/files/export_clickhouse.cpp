@@ -18,6 +18,7 @@
 #include "cli/support/say.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/trace_id.hpp"
+#include "reading/standard_input.hpp"
 
 namespace kmt {
 

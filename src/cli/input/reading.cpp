@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "reading/standard_input.hpp"
 
 namespace kmt {
 
@@ -51,11 +52,6 @@ std::string default_trace() {
   for (const char* const name : {"trace.kmt", "trace.dat"})
     if (::access(name, F_OK) == 0) return name;
   return ::access("cpu0.out", F_OK) == 0 ? "." : "trace.kmt";
-}
-
-TraceFile standard_input() {
-  static const auto kInput = std::make_shared<const MappedFile>("/dev/stdin");
-  return {"standard input", kInput->bytes(), kInput};
 }
 
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options) {

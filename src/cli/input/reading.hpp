@@ -39,10 +39,6 @@ class ReadingProgress {
 // kmemtraced wrote files into the current folder, returns the folder.
 std::string default_trace();
 
-// Returns the content of standard input, which the user names as `-`. The first call reads all of it and keeps it for
-// later calls.
-TraceFile standard_input();
-
 // Works like open_trace(), but `-` means standard input. If the trace does not exist, the error explains how to record
 // one.
 std::unique_ptr<Source> open_for_reading(const std::string& path, const OpenOptions& options = {});

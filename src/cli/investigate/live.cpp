@@ -26,8 +26,8 @@
 #include "cli/investigate/states.hpp"
 #include "cli/investigate/watched_samples.hpp"
 #include "cli/record/run.hpp"
-#include "cli/snapshot/files.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "reading/snapshots.hpp"
 #include "results/series/thresholds.hpp"
 #include "snapshot/collect.hpp"
 

@@ -20,6 +20,7 @@
 #include "cli/support/say.hpp"
 #include "formats/text/histogram.hpp"
 #include "formats/text/reader.hpp"
+#include "reading/standard_input.hpp"
 #include "snapshot/changed_copy.hpp"
 #include "snapshot/parsers.hpp"
 #include "views/json/histogram.hpp"

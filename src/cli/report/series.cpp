@@ -11,8 +11,9 @@
 
 #include "base/error.hpp"
 #include "cli/input/reading.hpp"
-#include "cli/snapshot/files.hpp"
+#include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
+#include "reading/snapshots.hpp"
 #include "views/json/series.hpp"
 
 namespace kmt {
@@ -45,13 +46,14 @@ bool names_series(const TraceOptions& options) {
   const std::vector<std::string> files = files_of(options);
   if (files.size() > 1) return std::ranges::all_of(files, is_plain_log);
   const std::string& file = files.front();
-  return !file.empty() && (is_log_file(file) || (is_snapshot_file(file) && has_snapshots(file)));
+  return !file.empty() && is_series(file);
 }
 
 SnapshotSeries print_series(const Command& command, const TraceOptions& files, double threshold_bytes_per_s,
                             const SeriesOptions& view, const ResultOptions& result, SeriesText text) {
   refuse_event_options(command, "a series of snapshots");
-  SnapshotSeries series = read_series(files_of(files), threshold_bytes_per_s);
+  const InterruptGuard guard;
+  SnapshotSeries series = read_series(files_of(files), threshold_bytes_per_s, [&guard] { return guard.interrupted(); });
   print_result(result.json ? json_series(series, view) : text(series, view, stdout_style(result.style)));
   return series;
 }

@@ -13,9 +13,9 @@
 #include "capture/sideband/process_facts.hpp"
 #include "cli/investigate/copies.hpp"
 #include "cli/investigate/evidence.hpp"
-#include "cli/snapshot/files.hpp"
 #include "cli/support/names_in_time.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "reading/snapshots.hpp"
 #include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reads snapshots from files.
+// Reads snapshots from files, and analyses them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ bool is_log_file(const std::string& path);
 bool is_snapshot(const std::string& path);
 // True if the file has several snapshots, either as a series or within a trace. Some of the snapshots may be damaged.
 bool has_snapshots(const std::string& path);
+
+// True for a file with a series of snapshots, and for a kernel log.
+bool is_series(const std::string& path);
 
 // Reads copies of kernel files from a folder, from a file, or from standard input if the path is "-". Throws Error.
 Copies load_copies(const std::string& path);
@@ -69,6 +73,8 @@ SnapshotResult snapshot_of(Copies&& copies);
 // log, returns the last report. Throws Error.
 SnapshotResult read_snapshot(const std::string& path);
 // Reads the snapshots of a file, or the reports of several kernel logs. If there are very many, reads only as many as
-// the analysis of growth needs. Throws Error if no snapshot is readable.
-SnapshotSeries read_series(const std::vector<std::string>& paths, double threshold_bytes_per_s);
+// the analysis of growth needs. Throws Error if no snapshot is readable, or if `interrupted` returns true; an empty
+// function is never called.
+SnapshotSeries read_series(const std::vector<std::string>& paths, double threshold_bytes_per_s,
+                           const std::function<bool()>& interrupted = {});
 }  // namespace kmt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/snapshot/files.hpp"
+#include "reading/snapshots.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,10 +15,9 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "cli/input/reading.hpp"
-#include "cli/support/interrupt.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/snapshot.hpp"
+#include "reading/standard_input.hpp"
 #include "snapshot/archive.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
@@ -104,6 +103,8 @@ Copies load_copies(const std::string& path) {
   if (!copies.log.empty()) copies.files.push_back(copies.log);
   return copies;
 }
+
+bool is_series(const std::string& path) { return is_log_file(path) || (is_snapshot_file(path) && has_snapshots(path)); }
 
 bool has_snapshots(const std::string& path) {
   try {
@@ -210,17 +211,17 @@ SnapshotResult read_snapshot(const std::string& path) {
   return SnapshotFile(path).last();
 }
 
-SnapshotSeries read_series(const std::vector<std::string>& paths, double threshold_bytes_per_s) {
+SnapshotSeries read_series(const std::vector<std::string>& paths, double threshold_bytes_per_s,
+                           const std::function<bool()>& interrupted) {
   constexpr std::size_t kEnough = 512;
   SnapshotFile file(paths);
-  InterruptGuard guard;
   SnapshotSeriesAnalysis analysis;
   std::optional<Error> damage;
   std::size_t damaged = file.reader() != nullptr ? file.reader()->without_base() : 0;
   std::size_t read = 0;
   const std::size_t looked_at = std::min(file.size(), kEnough);
   for (std::size_t i = 0; i < looked_at; ++i) {
-    if (guard.interrupted()) throw Error("Interrupted before all snapshots were read");
+    if (interrupted && interrupted()) throw Error("Interrupted before all snapshots were read");
     try {
       std::uint64_t elapsed_ns = 0;
       const SnapshotResult snapshot =
