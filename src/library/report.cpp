@@ -2,36 +2,13 @@
 #include <kmemtrace/report.hpp>
 
 #include <algorithm>
-#include <thread>
 
-#include "analysis/calls/paths.hpp"
-#include "analysis/report/pipeline.hpp"
-#include "formats/registry.hpp"
-#include "library/convert.hpp"
-#include "symbols/symbols.hpp"
+#include "library/analyse.hpp"
 #include "views/json/report.hpp"
 
 namespace kmemtrace {
 
 namespace {
-
-kmt::GroupKey key_named(std::string_view name) {
-  for (const kmt::GroupKeyInfo& info : kmt::group_keys())
-    if (info.name == name) return info.key;
-  throw Error("There is no key \"" + std::string(name) + "\" to group by", "", {}, "group_keys() lists them");
-}
-
-std::vector<kmt::GroupKey> keys_of(const ReportOptions& options) {
-  if (options.by.empty() || options.by.size() > kmt::kMostGroupKeys)
-    throw Error("A report needs one to " + std::to_string(kmt::kMostGroupKeys) + " keys", "", {}, "");
-  std::vector<kmt::GroupKey> keys;
-  for (const std::string& name : options.by) {
-    const kmt::GroupKey key = key_named(name);
-    if (std::ranges::find(keys, key) != keys.end()) throw Error("The key \"" + name + "\" is named twice", "", {}, "");
-    keys.push_back(key);
-  }
-  return keys;
-}
 
 constexpr std::string_view name_of(kmt::Unit unit) {
   switch (unit) {
@@ -49,45 +26,10 @@ constexpr std::string_view name_of(kmt::Unit unit) {
   return "";
 }
 
-// Returns the number of threads to use. Few are enough, because reading, matching and summing are parallel stages that
-// take about the same time.
-unsigned useful_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 4u); }
-
-// The program's report of a trace, and the machine on which the trace was recorded.
-struct Analysed {
-  kmt::ReportResult result;
-  Machine machine;
-};
-
-Analysed analyse(const std::string& path, const ReportOptions& options) {
-  const std::unique_ptr<kmt::Source> source = kmt::open_trace(path);
-  const kmt::WrapperList wrappers = kmt::WrapperList::built_in();
-  kmt::SymbolOptions symbol_options;
-  symbol_options.kallsyms = options.kallsyms;
-  const kmt::Symbols symbols(source->info(), symbol_options, wrappers);
-  kmt::CallerFinder callers(symbols, wrappers);
-  kmt::CallPaths calls(*source, symbols, false);
-
+Analysed analyse_by(const std::string& path, const ReportOptions& options) {
   kmt::ReportRequest request;
-  request.by = keys_of(options);
-  request.find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers.caller(stack); };
-  const bool for_tasks = needs_task_names(request, source->info());
-  const bool for_caches = needs_cache_names(request);
-  const std::unique_ptr<kmt::Source> ahead = for_tasks || for_caches ? kmt::open_trace(path) : nullptr;
-  if (for_tasks) request.tasks = &ahead->info().tasks;
-
-  kmt::ReportAnalysis analysis(source->info(), symbols, std::move(request));
-  if (ahead) {
-    kmt::EventBatch batch;
-    while ((for_tasks || !analysis.cache_names().named_by_allocations()) && ahead->read(batch))
-      if (for_caches) analysis.cache_names().learn(batch, ahead->info());
-  }
-  if (for_caches) analysis.cache_names().end_learning();
-  kmt::ReportAnalysis* const analyses[] = {&analysis};
-  run_analyses(calls, analyses, useful_threads());
-  Analysed analysed{analysis.finish(), machine_of(source->info())};
-  analysed.result.findings.merge(symbols.findings());
-  return analysed;
+  request.by = keys_named(options.by);
+  return analyse(path, options.kallsyms, std::move(request));
 }
 
 const kmt::Column<kmt::GroupRow>& sort_column(const ReportOptions& options) {
@@ -155,7 +97,7 @@ std::size_t column(std::string_view key) {
 Report report(const std::string& path, const ReportOptions& options) {
   return guarded([&] {
     const auto& by = sort_column(options);
-    const Analysed analysed = analyse(path, options);
+    const Analysed analysed = analyse_by(path, options);
     const kmt::ReportResult& result = analysed.result;
     Report report;
     report.machine = analysed.machine;
@@ -175,7 +117,7 @@ std::string report_json(const std::string& path, const ReportOptions& options) {
     kmt::ReportOptions view;
     view.sort = &sort_column(options);
     view.limit = 0;
-    return kmt::json_report(analyse(path, options).result, view);
+    return kmt::json_report(analyse_by(path, options).result, view);
   });
 }
 
