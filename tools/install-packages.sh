@@ -10,10 +10,11 @@ build=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann
   prometheus-cpp-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev libarchive-dev)
 # If Node.js is not from Debian, it has its own npm, and Debian's npm package would conflict.
 command -v npm >/dev/null || build+=(nodejs npm)
-# Results are compared with trace-cmd, perf, pprof and protoc. jsonschema checks JSON against published schemas.
+# Results are compared with trace-cmd, perf, pprof and protoc. jsonschema checks JSON against published schemas,
+# and mypy checks the types of the Python package.
 # Chromium opens HTML reports. tests/vm needs QEMU and cpio for virtual machines. Tests start their own ClickHouse
 # servers to load fleets. ccache keeps compiled objects for the next run.
-test=("${build[@]}" libgtest-dev python3-jsonschema zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19 lld
+test=("${build[@]}" libgtest-dev python3-jsonschema python3-numpy mypy zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19 lld
   libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps strace util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
 bench=("${build[@]}" libbenchmark-dev zstd trace-cmd linux-perf)
 # tools/make_images takes pictures of a terminal and of pages.

@@ -52,6 +52,14 @@ schemas=$root/share/kmemtrace/schemas
 "$(command -v /usr/bin/python3 || command -v python3)" -W ignore -m jsonschema -i "$place/report.json" --base-uri "file://$schemas/" "$schemas/report-1.json" ||
   fail "the output of report does not match its schema"
 
+# The installed Python package must find the installed library.
+package=$(dirname "$(find "$root/lib" -type d -path '*-packages/kmemtrace')")
+PYTHONPATH=$package python3 -B - "$trace" "$place/report.json" <<'EOF'
+import json, sys
+import kmemtrace
+assert kmemtrace.open(sys.argv[1]).report(sort='live-bytes') == json.load(open(sys.argv[2]))
+EOF
+
 # Checks the files for shells and systemd.
 bash -n "$root/share/bash-completion/completions/kmemtrace"
 # Pairs of a LINE and its expected completions: commands, options, the values of an option, an argument, and the names

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the program under test with limits on time and memory, so that an endless run fails a test instead of
 blocking the machine."""
+import glob
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -15,6 +17,20 @@ SANITIZED = os.environ.get('KMEMTRACE_SANITIZED') == '1'
 
 def data(name):
     return os.path.join(DATA, name)
+
+
+def all_traces(folder):
+    """Returns the paths of all traces in tests/data. Compressed traces are unpacked into `folder`."""
+    found = []
+    for path in sorted(glob.glob(f'{DATA}/**/*', recursive=True)):
+        if re.search(r'\.(dat|data)\.zst$', path):
+            unpacked = os.path.join(folder, os.path.relpath(path, DATA)[:-len('.zst')].replace('/', '-'))
+            with open(unpacked, 'wb') as file:
+                subprocess.run(['zstd', '-q', '-d', '-c', path], stdout=file, check=True)
+            found.append(unpacked)
+        elif re.search(r'\.(dat|data)$', path) or re.search(r'/lttng(\.\w+)?$', path):
+            found.append(path)
+    return found
 
 
 def run(*arguments, seconds=60, megabytes=None):
