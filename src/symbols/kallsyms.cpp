@@ -64,6 +64,14 @@ std::optional<std::string_view> Kallsyms::module(std::uint64_t address) const {
   return symbol == nullptr ? std::nullopt : std::optional(line_of(*symbol).module());
 }
 
+std::optional<FoundSymbol> Kallsyms::symbol(std::uint64_t address) const {
+  const Symbol* const found = find(address);
+  if (found == nullptr) return std::nullopt;
+  const KallsymsLine line = line_of(*found);
+  const char type = found->name_offset >= 2 ? text_[found->name_offset - 2] : '\0';
+  return FoundSymbol{line.name(), line.module(), address - found->address, type};
+}
+
 std::string Kallsyms::text_for(std::span<const std::uint64_t> addresses) const {
   std::vector<const Symbol*> wanted;
   for (const std::uint64_t address : addresses)

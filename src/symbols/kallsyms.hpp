@@ -15,6 +15,13 @@
 
 namespace kmt {
 
+struct FoundSymbol {
+  std::string_view name;
+  std::string_view module;   // empty for the kernel itself
+  std::uint64_t offset = 0;  // of the address in the symbol
+  char type = 0;             // the type letter as in nm(1)
+};
+
 class Kallsyms : public SymbolNames {
  public:
   // Parses lines "hexaddress type name[\t[module]]" and skips all other lines. The text must outlive this object.
@@ -32,6 +39,9 @@ class Kallsyms : public SymbolNames {
   // Returns the module of the symbol that contains the address, and "" for the kernel itself. Returns nothing if no
   // symbol contains the address.
   std::optional<std::string_view> module(std::uint64_t address) const;
+
+  // Returns the symbol that contains the address. The text must be that of /proc/kallsyms.
+  std::optional<FoundSymbol> symbol(std::uint64_t address) const;
 
   // Returns the part of the text that is needed to find the names of these addresses. For each address, this is the
   // line of its symbol, and the line after it, which shows where the symbol ends.

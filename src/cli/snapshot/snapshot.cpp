@@ -12,19 +12,23 @@
 #include "base/units.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/input/trace_options.hpp"
+#include "cli/snapshot/objects.hpp"
 #include "cli/snapshot/pages.hpp"
 #include "cli/support/column_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/parse.hpp"
 #include "cli/support/say.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "reading/snapshots.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/parse.hpp"
+#include "views/json/objects.hpp"
 #include "views/json/snapshot.hpp"
 #include "views/text/snapshot.hpp"
+#include "views/text/snapshot/objects.hpp"
 
 namespace kmt {
 
@@ -38,6 +42,9 @@ struct SnapshotArguments {
   std::string every;
   std::string lasting;
   bool pages = false;
+  std::string objects;
+  std::size_t most_objects = ObjectLimits().objects;
+  std::string most_bytes;
   SnapshotOptions view;
   ResultOptions result;
 };
@@ -46,6 +53,7 @@ constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot                             shows how memory of this machine is used now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
   kmemtrace snapshot --pages                     counts all page frames by use, block size and cgroup
+  kmemtrace snapshot --objects kmalloc-192       names the objects in a slab cache, by their pointers
   kmemtrace snapshot after.kmt --sort free       shows slab caches with unused memory
   kmemtrace snapshot --from copied/ --json       uses files that were copied from another machine
   kmemtrace snapshot --from sosreport.tar.xz     uses an archive of a support tool
@@ -65,8 +73,8 @@ root can read some of the files.
 Exit status:
   0    shown or written
   2    wrong usage, or a file or folder cannot be read or written
-  3    not permitted to read or write the file, or the kernel does not support --pages
-  130  Ctrl+C stopped --pages)";
+  3    not permitted to read or write the file, or the kernel does not support --pages or --objects
+  130  Ctrl+C stopped --pages or --objects)";
 
 // Describes the kernel from which the files were copied, as far as the files show it.
 KernelDescription described(const StateSample& sample) {
@@ -173,7 +181,29 @@ void refuse_pages_of_files(const SnapshotArguments& options) {
 }
 
 // Returns the exit status.
+int show_objects(const SnapshotArguments& options) {
+  if (!options.file.empty() || !options.from.empty() || !options.output.empty() || !options.every.empty())
+    throw Error("--objects reads the memory of the running kernel, and files have no copy of it")
+        .hint("Write the result as JSON instead: kmemtrace snapshot --objects CACHE --json > FILE.json");
+  std::vector<std::string> names = split_commas({options.objects});
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  ObjectLimits limits;
+  limits.objects = options.most_objects;
+  if (!options.most_bytes.empty()) limits.bytes = parse_size(options.most_bytes);
+  const std::optional<ObjectsReport> report = sample_caches(names, limits);
+  if (!report) {
+    say("Interrupted before all objects of the sample were read\n");
+    return kInterruptedExitCode;
+  }
+  print_result(options.result.json ? json_objects(*report, options.view)
+                                   : text_objects(*report, options.view, stdout_style(options.result.style)));
+  return 0;
+}
+
+// Returns the exit status.
 int run_snapshot(const Command& command, SnapshotArguments& options) {
+  if (!options.objects.empty()) return show_objects(options);
   if (options.pages) refuse_pages_of_files(options);
   if (!options.every.empty()) {
     take_series(options);
@@ -224,6 +254,18 @@ Command snapshot_command() {
       "Count all page frames of this machine by use, size of their blocks, and cgroup\nThe counts are compared "
       "with the kernel's counters. They also split unaccounted memory, and show movable pageblocks that hold "
       "unmovable pages. Needs root, and less than 0.1 s for each GiB of memory.");
+  command.option("--objects", &options->objects, "CACHE[,CACHE]",
+                 "Show which kinds of objects fill these slab caches, without having traced them\nReads a sample of the "
+                 "live objects from /proc/kcore and groups them by the functions, variables and other objects they "
+                 "point to. Names the module of each kind and, if the kernel's types show it, the structure. Prints "
+                 "addresses and symbols, and no contents. Needs root with CAP_SYS_RAWIO, x86-64, CONFIG_PROC_KCORE and "
+                 "no kernel lockdown.",
+                 {.excludes = {"--pages"}});
+  command.option("--most-objects", &options->most_objects, "N",
+                 "Sample about N objects of each cache of --objects (default: 4000)",
+                 {.range = OptionRange{1, 1'000'000}, .needs = {"--objects"}});
+  command.option("--most-bytes", &options->most_bytes, "SIZE",
+                 "Read at most SIZE of the kernel's memory for --objects (default: 256M)", {.needs = {"--objects"}});
   command.option(
       "--sort", &options->sort, "KEY",
       "Sort slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));

@@ -239,7 +239,9 @@ void keep_watching() {
 }
 
 void confine_command(const Command& command) {
-  keep_capabilities(is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening));
+  std::vector<unsigned> kept = is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening);
+  if (command.has("--objects")) kept.push_back(CAP_SYS_RAWIO);  // to open /proc/kcore
+  keep_capabilities(kept);
   // debuginfod-find needs the network and a cache folder.
   if (!is_offline(command) || command.has("--debuginfod")) return;
   Access access;

@@ -164,6 +164,10 @@ std::uint64_t FrameFiles::frames() const {
   return frames;
 }
 
+std::size_t FrameFiles::read_flags(std::uint64_t first, std::span<std::uint64_t> flags) {
+  return read_words(flags_.get(), first, flags, flags_path_);
+}
+
 void FrameFiles::read(const std::function<bool(const FrameWords&)>& take) {
   std::vector<std::uint64_t> flags(kWordsAtOnce);
   std::vector<std::uint64_t> cgroups(cgroups_ ? kWordsAtOnce : 0);

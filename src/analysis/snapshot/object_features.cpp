@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/object_features.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace kmt {
+
+namespace {
+
+constexpr std::uint32_t kWord = sizeof(std::uint64_t);
+
+std::string symbol_text(const ImageSymbol& symbol) {
+  return symbol.module.empty() ? symbol.name : fmt::format("{} [{}]", symbol.name, symbol.module);
+}
+
+}  // namespace
+
+ObjectFeatures::ObjectFeatures(const CacheSample& sample, const ImageSymbols& symbols)
+    : sample_(sample), symbols_(symbols) {
+  for (const ObjectSample& object : sample.objects) {
+    Described described{&object, {}, {}};
+    for (std::size_t i = 0; i < object.words.size(); ++i) {
+      bool is_strong = false;
+      std::string text = text_of(object, i, is_strong);
+      if (text.empty()) continue;
+      const std::uint32_t number = number_of({static_cast<std::uint32_t>(i * kWord), std::move(text)});
+      (is_strong ? described.strong : described.weak).push_back(number);
+    }
+    objects_.push_back(std::move(described));
+  }
+  drop_rare();
+}
+
+const ImageSymbol* ObjectFeatures::symbol_of(const ObjectWord& word) const {
+  if (word.kind != WordContent::symbol) return nullptr;
+  const auto found = symbols_.find(word.value);
+  return found == symbols_.end() ? nullptr : &found->second;
+}
+
+std::string ObjectFeatures::text_of(const ObjectSample& object, std::size_t index, bool& is_strong) const {
+  const ObjectWord& word = object.words[index];
+  is_strong = false;
+  if (word.is_list) return "list";
+  if (index > 0 && object.words[index - 1].is_list) return {};  // the member `prev` of a list
+  if (word.is_self) return "itself";
+  if (word.kind == WordContent::text)
+    return index > 0 && object.words[index - 1].kind == WordContent::text ? std::string() : "text";
+  if (word.kind == WordContent::object) {
+    const std::string& cache = sample_.caches[word.cache].name;
+    return word.target_offset == 0 ? "object of " + cache
+                                   : fmt::format("object of {}, at {}", cache, word.target_offset);
+  }
+  const ImageSymbol* const symbol = symbol_of(word);
+  if (symbol == nullptr || (symbol->is_code && symbol->offset != 0)) return {};
+  is_strong = symbol->is_function() || symbol->is_table();
+  return symbol_text(*symbol);
+}
+
+std::uint32_t ObjectFeatures::number_of(WordFeature feature) {
+  const auto [found, is_new] = numbers_.emplace(std::move(feature), static_cast<std::uint32_t>(features_.size()));
+  if (is_new) features_.push_back(found->first);
+  return found->second;
+}
+
+// Leaves out features that few objects have, such as the head of a list, or what an earlier object left in memory that
+// was not cleared.
+void ObjectFeatures::drop_rare() {
+  std::vector<std::size_t> counts(features_.size());
+  for (const Described& object : objects_) {
+    for (const std::uint32_t number : object.strong) ++counts[number];
+    for (const std::uint32_t number : object.weak) ++counts[number];
+  }
+  const std::size_t least = std::max<std::size_t>(2, objects_.size() / 300);
+  if (objects_.size() <= least) return;
+  const auto is_rare = [&](std::uint32_t number) { return counts[number] < least; };
+  for (Described& object : objects_) {
+    std::erase_if(object.strong, is_rare);
+    std::erase_if(object.weak, is_rare);
+    std::ranges::sort(object.strong);
+    std::ranges::sort(object.weak);
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/snapshot/objects.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "analysis/snapshot/object_kinds.hpp"
+#include "base/confinement/privileges.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/number.hpp"
+#include "base/text.hpp"
+#include "cli/input/reading.hpp"
+#include "cli/support/interrupt.hpp"
+#include "snapshot/objects/collect_slabs.hpp"
+#include "snapshot/objects/kcore.hpp"
+#include "snapshot/objects/sample.hpp"
+#include "snapshot/objects/slabs.hpp"
+#include "symbols/image_symbols.hpp"
+#include "symbols/slab_layout.hpp"
+#include "symbols/structure_guess.hpp"
+#include "trace/state/slabinfo.hpp"
+
+namespace kmt {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kBtf = "/sys/kernel/btf/";
+constexpr std::size_t kSlabsWanted = 1000;
+constexpr std::uint64_t kMostTableBytes = 512;
+
+void refuse_other_architectures() {
+  utsname name{};
+  if (::uname(&name) == 0 && std::string_view(name.machine) == "x86_64" && sizeof(void*) == sizeof(std::uint64_t))
+    return;
+  throw Error("--objects knows only the memory layout of x86-64, and not of this machine", ExitCode::unsupported)
+      .hint("drgn can inspect objects of slab caches on other machines");
+}
+
+// Returns the number of possible CPUs or nodes, from a text such as "0-3".
+unsigned possible(const std::string& path) {
+  const std::string text = try_read_file(path).value_or("0");
+  const std::size_t last = text.find_last_of("-,");
+  return parse_leading<unsigned>(std::string_view(text).substr(last == std::string::npos ? 0 : last + 1)).value_or(0) +
+         1;
+}
+
+// Caches of the running kernel, and what is needed to read and to name their objects.
+class LiveObjects {
+ public:
+  explicit LiveObjects(const ObjectLimits& limits)
+      : limits_(limits),
+        memory_(limits.bytes),
+        frames_(page_size()),
+        btf_(std::string(kBtf) + "vmlinux"),
+        layout_(slab_layout(btf_)),
+        kallsyms_(read_file("/proc/kallsyms")),
+        names_(kallsyms_),
+        addresses_(addresses()),
+        slabs_(memory_, layout_, addresses_, page_size()) {}
+
+  std::optional<ObjectsReport> sample(const std::vector<std::string>& names);
+
+ private:
+  static std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+  SlabAddresses addresses();
+  const SlabCache& cache_named(const std::string& name) const;
+  CacheSample described(const SlabCache& cache) const;
+  std::uint64_t smallest_of(const SlabCache& cache) const;
+  void add_symbol(std::uint64_t address, ImageSymbols& symbols);
+  ImageSymbols symbols_of(const CacheSample& sample);
+  void follow(const CacheSample& sample, ObjectGroup& group);
+  std::optional<ImageSymbol> head_of_list(std::uint64_t link);
+  std::optional<ImageSymbol> symbol_in(std::uint64_t address, std::uint64_t bytes);
+  bool follow_lists(ObjectGroup& group);
+  void follow_objects(const CacheSample& sample, ObjectGroup& group);
+  void guess(const CacheSample& sample, ObjectGroup& group);
+  CacheKinds kinds_of(const CacheSample& sample, double seen);
+
+  ObjectLimits limits_;
+  Kcore memory_;
+  FrameFiles frames_;
+  Btf btf_;
+  SlubLayout layout_;
+  std::string kallsyms_;
+  ImageNames names_;
+  SlabAddresses addresses_;
+  Slabs slabs_;
+};
+
+SlabAddresses LiveObjects::addresses() {
+  constexpr std::uint64_t kFixedVmemmap = 0xffff'ea00'0000'0000;  // without CONFIG_DYNAMIC_MEMORY_LAYOUT
+  SlabAddresses found = slab_symbols(kallsyms_);
+  found.vmemmap = found.vmemmap == 0 ? kFixedVmemmap : read_word(memory_, found.vmemmap).value_or(0);
+  found.page_offset =
+      found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0) : memory_.page_offset().value_or(0);
+  found.cpus = possible("/sys/devices/system/cpu/possible");
+  found.nodes = possible("/sys/devices/system/node/possible");
+  if (found.vmemmap != 0 && found.page_offset != 0) return found;
+  throw Error("The kernel's memory does not show where its page frames are", ExitCode::unsupported)
+      .at({"/proc/kcore", {}, {}})
+      .hint("Please report this, with the output of `uname -a`");
+}
+
+// Names of merged caches are links to the same folder of /sys/kernel/slab.
+const SlabCache& LiveObjects::cache_named(const std::string& name) const {
+  if (const SlabCache* const cache = slabs_.cache_named(name)) return *cache;
+  const fs::path folder = "/sys/kernel/slab";
+  std::error_code code;
+  const fs::path target = name.find('/') == std::string::npos ? fs::canonical(folder / name, code) : fs::path();
+  if (!target.empty())
+    for (const SlabCache& cache : slabs_.caches())
+      if (std::error_code ignored; fs::canonical(folder / cache.name, ignored) == target) return cache;
+  throw Error(fmt::format("This kernel has no slab cache \"{}\"", printable(name)))
+      .hint("`kmemtrace snapshot` and /proc/slabinfo list the caches");
+}
+
+// Size classes of kmalloc hold objects that are larger than the next smaller class. Other caches have one size, but
+// merging adds up to a word.
+std::uint64_t LiveObjects::smallest_of(const SlabCache& cache) const {
+  if (!cache.name.starts_with("kmalloc-")) return cache.object_size - std::min<std::uint64_t>(cache.object_size, 7);
+  std::uint64_t smaller = 0;
+  for (const SlabCache& other : slabs_.caches())
+    if (other.name.starts_with("kmalloc-") && other.object_size < cache.object_size)
+      smaller = std::max(smaller, other.object_size);
+  return smaller + 1;
+}
+
+CacheSample LiveObjects::described(const SlabCache& cache) const {
+  CacheSample sample;
+  sample.name = cache.name;
+  sample.address = cache.address;
+  sample.object_size = cache.object_size;
+  sample.slot_size = cache.size;
+  sample.smallest = smallest_of(cache);
+  sample.constructor = cache.constructor;
+  const std::string slabinfo = try_read_file("/proc/slabinfo").value_or("");
+  for (const SlabInfo& line : parse_slabinfo(slabinfo).caches)
+    if (line.name == cache.name) sample.all_slots = line.objects;
+  const fs::path folder = "/sys/kernel/slab";
+  std::error_code code;
+  const fs::path own = fs::canonical(folder / cache.name, code);
+  if (code || !own.filename().string().starts_with(':')) return sample;
+  for (const std::string& name : names_in(folder))
+    if (std::error_code ignored; name != cache.name && !name.starts_with(':') && fs::canonical(folder / name, ignored) == own)
+      sample.aliases.push_back(name);
+  return sample;
+}
+
+void LiveObjects::add_symbol(std::uint64_t address, ImageSymbols& symbols) {
+  if (symbols.contains(address)) return;
+  auto symbol = names_.find(address);
+  if (!symbol) return;
+  std::vector<std::uint8_t> data(!symbol->is_code && names_.may_be_table(address) ? kMostTableBytes : 0);
+  if (!data.empty() && memory_.read(address, data))
+    for (std::uint32_t at = 0; at < data.size(); at += sizeof(std::uint64_t)) {
+      const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
+      if (value < addresses_.image_begin || value >= addresses_.image_end) continue;
+      const auto owner = names_.find(address + at);
+      if (!owner || owner->name != symbol->name) break;
+      if (const auto function = names_.find(value); function && function->is_function())
+        symbol->functions.emplace_back(at, function->name);
+    }
+  symbols.emplace(address, std::move(*symbol));
+}
+
+ImageSymbols LiveObjects::symbols_of(const CacheSample& sample) {
+  ImageSymbols symbols;
+  for (const ObjectSample& object : sample.objects)
+    for (const ObjectWord& word : object.words)
+      if (word.kind == WordContent::symbol) add_symbol(word.value, symbols);
+  return symbols;
+}
+
+// Follows a list until it passes its head, if the head is a variable of a module.
+std::optional<ImageSymbol> LiveObjects::head_of_list(std::uint64_t link) {
+  constexpr unsigned kMostSteps = 500;
+  std::uint64_t at = link;
+  for (unsigned i = 0; i < kMostSteps; ++i) {
+    const auto next = read_word(memory_, at);
+    if (!next || *next == link || *next < addresses_.page_offset) return std::nullopt;
+    if (*next >= addresses_.image_begin) return names_.find(*next);
+    at = *next;
+  }
+  return std::nullopt;
+}
+
+// Sets the module from the head of a list. Objects that are far from the head do not find it.
+bool LiveObjects::follow_lists(ObjectGroup& group) {
+  constexpr std::size_t kMostObjects = 400;
+  std::size_t tried = 0;
+  for (const ObjectSample* object : group.objects) {
+    if (++tried > kMostObjects) break;
+    for (std::size_t i = 0; i < object->words.size(); ++i) {
+      if (!object->words[i].is_list) continue;
+      const auto head = head_of_list(object->address + i * sizeof(std::uint64_t));
+      if (!head) continue;
+      set_module(group.kind, *head, ModuleSource::list);
+      return true;
+    }
+  }
+  return false;
+}
+
+// Returns the first function or table of functions that an object points to, in a module if there is one.
+std::optional<ImageSymbol> LiveObjects::symbol_in(std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::uint8_t> data(std::min<std::uint64_t>(bytes, kMostTableBytes));
+  ImageSymbols symbols;
+  std::optional<ImageSymbol> best;
+  if (!memory_.read(address, data)) return best;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= data.size(); at += sizeof(std::uint64_t)) {
+    const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
+    if (value < addresses_.image_begin || value >= addresses_.image_end) continue;
+    add_symbol(value, symbols);
+    const auto found = symbols.find(value);
+    if (found == symbols.end()) continue;
+    const ImageSymbol& symbol = found->second;
+    if (!symbol.module.empty()) return symbol;
+    if (!best && (symbol.is_function() || symbol.is_table())) best = symbol;
+  }
+  return best;
+}
+
+void LiveObjects::follow_objects(const CacheSample& sample, ObjectGroup& group) {
+  constexpr std::size_t kMostObjects = 8;
+  for (std::size_t i = 0; i < std::min(kMostObjects, group.objects.size()); ++i)
+    for (const ObjectWord& word : group.objects[i]->words) {
+      if (word.kind != WordContent::object || word.is_self) continue;
+      const std::uint64_t bytes = sample.caches[word.cache].object_size;
+      const auto symbol = symbol_in(word.value - word.target_offset, bytes);
+      if (!symbol || symbol->module.empty()) continue;
+      set_module(group.kind, *symbol, ModuleSource::neighbour);
+      return;
+    }
+}
+
+void LiveObjects::guess(const CacheSample& sample, ObjectGroup& group) {
+  const GuessedCache cache{sample.name, sample.aliases, sample.smallest, sample.object_size};
+  SlabKind& kind = group.kind;
+  const bool is_modules = !kind.module.empty() && kind.module != "vmlinux";
+  const std::string path = kBtf + kind.module;
+  std::error_code code;
+  if (is_modules && fs::exists(path, code)) {
+    const Btf of_module(path, &btf_);
+    kind.structure = guess_structure(of_module, cache, group.evidence);
+  } else {
+    kind.structure = guess_structure(btf_, cache, group.evidence);
+  }
+  if (!kind.module.empty() || kind.structure.confidence < Confidence::medium) return;
+  kind.module = "vmlinux";
+  kind.module_source = ModuleSource::structure;
+}
+
+CacheKinds LiveObjects::kinds_of(const CacheSample& sample, double seen) {
+  std::vector<ObjectGroup> groups = group_objects(sample, symbols_of(sample));
+  for (ObjectGroup& group : groups) {
+    if (group.kind.module.empty() && !follow_lists(group)) follow_objects(sample, group);
+    guess(sample, group);
+  }
+  CacheKinds kinds = finish_kinds(sample, std::move(groups));
+  if (memory_.is_exhausted())
+    kinds.notes.push_back("The reading stopped at its limit of bytes. Raise it with --most-bytes.");
+  if (seen < 1)
+    kinds.notes.push_back(fmt::format("{:.0f}% of the page frames were looked at, in random order.", 100 * seen));
+  if (sample.slabs_changed > 0)
+    kinds.notes.push_back(
+        fmt::format("{} of {} slabs changed while they were read, and were left out.", sample.slabs_changed,
+                    sample.slabs_changed + sample.slabs_read));
+  return kinds;
+}
+
+std::optional<ObjectsReport> LiveObjects::sample(const std::vector<std::string>& names) {
+  const InterruptGuard guard;
+  ReadingProgress progress(true);
+  std::vector<const SlabCache*> caches;
+  for (const std::string& name : names) caches.push_back(&cache_named(name));
+  double seen = 0;
+  const auto found = collect_slabs(slabs_, frames_, caches, kSlabsWanted, [&](double part) {
+    progress.update("Searching slabs", part);
+    seen = part;
+    return !guard.interrupted() && !memory_.is_exhausted();
+  });
+  ObjectsReport report{limits_.objects, limits_.bytes};
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    CacheSample sample = described(*caches[i]);
+    read_objects(slabs_, memory_, addresses_, *caches[i], found[i], limits_.objects,
+                 [&] { return !guard.interrupted() && !memory_.is_exhausted(); }, sample);
+    report.caches.push_back(kinds_of(sample, seen));
+  }
+  progress.clear();
+  if (guard.interrupted()) return std::nullopt;
+  report.bytes_read = memory_.bytes_read();
+  return report;
+}
+
+}  // namespace
+
+std::optional<ObjectsReport> sample_caches(const std::vector<std::string>& names, const ObjectLimits& limits) {
+  const auto start = std::chrono::steady_clock::now();
+  refuse_other_architectures();
+  LiveObjects live(limits);
+  give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});  // was only needed to open /proc/kcore
+  std::optional<ObjectsReport> report = live.sample(names);
+  if (report)
+    report->elapsed_ns =
+        static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  return report;
+}
+
+}  // namespace kmt
