@@ -48,10 +48,19 @@ class Matcher {
 
 bool is_structure(const btf_type* type) { return type != nullptr && (btf_is_struct(type) || btf_is_union(type)); }
 
-// BTF has each prototype once, so equal prototypes have the same ID.
+// The prototypes of a function and of a pointer to it are different types, because their parameters may have other
+// names.
 bool Matcher::is_prototype_of(const std::string& function, std::uint32_t prototype) const {
   const btf_type* const own = btf_.prototype(function);
-  return own != nullptr && own == btf_.type(prototype);
+  const btf_type* const other = btf_.type(prototype);
+  if (own == nullptr || other == nullptr || btf_vlen(own) != btf_vlen(other)) return false;
+  const auto is_equal = [this](std::uint32_t a, std::uint32_t b) {
+    return a == b || type_text(btf_, a) == type_text(btf_, b);
+  };
+  bool equal = is_equal(own->type, other->type);
+  for (std::uint32_t i = 0; equal && i < btf_vlen(own); ++i)
+    equal = is_equal(btf_params(own)[i].type, btf_params(other)[i].type);
+  return equal;
 }
 
 Fit Matcher::fit_table(const MemberEvidence& evidence, const btf_type& table) const {

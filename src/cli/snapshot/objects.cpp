@@ -195,19 +195,22 @@ std::optional<ImageSymbol> LiveObjects::head_of_list(std::uint64_t link) {
   return std::nullopt;
 }
 
-// Sets the module from the head of a list. Objects that are far from the head do not find it.
+// Sets the module from the head of the list in which the objects are. Objects that are far from the head do not find
+// it. Lists of different heads show that the objects are not of one kind.
 bool LiveObjects::follow_lists(ObjectGroup& group) {
   constexpr std::size_t kMostObjects = 400;
-  std::size_t tried = 0;
-  for (const ObjectSample* object : group.objects) {
-    if (++tried > kMostObjects) break;
-    for (std::size_t i = 0; i < object->words.size(); ++i) {
-      if (!object->words[i].is_list) continue;
-      const auto head = head_of_list(object->address + i * sizeof(std::uint64_t));
-      if (!head) continue;
-      set_module(group.kind, *head, ModuleSource::list);
-      return true;
+  for (const KindMember& member : group.kind.members) {
+    if (member.text != "list") continue;
+    std::optional<ImageSymbol> head;
+    bool differs = false;
+    for (std::size_t i = 0; i < std::min(kMostObjects, group.objects.size()) && !differs; ++i) {
+      const auto found = head_of_list(group.objects[i]->address + member.offset);
+      differs = found && head && found->name != head->name;
+      if (found) head = found;
     }
+    if (!head || differs) continue;
+    set_module(group.kind, *head, ModuleSource::list);
+    return true;
   }
   return false;
 }

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that `snapshot --objects` names what fills slab caches. Five kinds of objects are created before the program
+starts: two by a module that leaks, and three by system calls.
+  objects_test.py KERNEL"""
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+from machine import HERE, run_script
+from module_builder import build_module, load_run
+
+KERNEL = sys.argv.pop()
+COUNT = int(os.environ.get('OBJECTS', '100000'))
+MODULE = 'leaked_kinds'
+# Cache, module, and names of the kind or its structure.
+EXPECTED = {
+    'kmalloc-192': (MODULE, {'session_ops', 'leaked_session'}),
+    'kmalloc-96': (MODULE, {'do_request', 'leaked_request'}),
+    'filp': ('vmlinux', {'eventfd_fops', 'file'}),
+    'eventpoll_epi': ('vmlinux', {'epitem'}),
+    'posix_timers_cache': ('vmlinux', {'clock_monotonic', 'k_itimer'}),
+}
+
+
+class Objects(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        tree = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-headers-'))
+        try:
+            module = build_module(KERNEL, f'{HERE}/{MODULE}.c', tree)
+        except load_run().Skip as reason:
+            if os.environ.get('KMEMTRACE_REQUIRE_VM') == '1':
+                raise
+            raise unittest.SkipTest(str(reason))
+        with open(f'{tree}/count', 'w', encoding='ascii') as file:
+            file.write(f'{COUNT}\n')
+        run_script('objects.sh', cls.out, '--kernel', KERNEL, '--memory', '2048', '--timeout', '600',
+                   '--file', f'{module}:/{MODULE}.ko', '--file', f'{tree}/count:/count',
+                   '--file', os.environ['OBJECT_KINDS'] + ':/bin/object_kinds')
+        cls.report, cls.limited = (cls.read(name) for name in ('objects', 'limited'))
+        cls.caches = {name: cache for cache in cls.report['caches'] for name in (cache['cache'], *cache['aliases'])}
+
+    @classmethod
+    def read(cls, name):
+        with open(os.path.join(cls.out, f'{name}.json'), encoding='utf-8') as file:
+            return json.load(file)
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding='utf-8') as file:
+            return file.read()
+
+    def kinds_of(self, cache):
+        """Returns the kinds that are what the test created."""
+        _, names = EXPECTED[cache]
+        return [kind for kind in self.caches[cache]['kinds'] if names & {kind['kind'], kind['structure']}]
+
+    def test_kinds_are_named(self):
+        right = 0
+        for cache in EXPECTED:
+            kinds = self.kinds_of(cache)
+            objects = sum(kind['objects'] for kind in kinds)
+            with self.subTest(cache):
+                self.assertGreater(objects, 0.8 * COUNT, self.caches[cache]['kinds'][:3])
+                self.assertLess(objects, 1.1 * COUNT + 2000)
+            right += min(objects, COUNT)
+        self.assertGreaterEqual(right, 0.8 * COUNT * len(EXPECTED))
+
+    def test_modules_are_named(self):
+        for cache, (module, _) in EXPECTED.items():
+            with self.subTest(cache):
+                self.assertEqual({module}, {kind['module'] for kind in self.kinds_of(cache)})
+
+    def test_structures_of_the_kernel_are_named(self):
+        for cache, structure in (('filp', 'file'), ('eventpoll_epi', 'epitem'), ('posix_timers_cache', 'k_itimer')):
+            with self.subTest(cache):
+                largest = self.caches[cache]['kinds'][0]
+                self.assertEqual(structure, largest['structure'])
+                self.assertIn(largest['structure_confidence'], ('medium', 'high'))
+
+    def test_free_objects_are_left_out(self):
+        lines = [line.split() for line in self.text('slabinfo').splitlines()[2:]]
+        active = {line[0]: (int(line[1]), int(line[2])) for line in lines}
+        for name in EXPECTED:
+            cache = self.caches[name]
+            with self.subTest(name):
+                _, slots = active[cache['cache']]
+                self.assertLessEqual(cache['objects'], slots + 1000)  # the program allocates meanwhile
+                self.assertLessEqual(cache['slabs_changed'], 0.1 * cache['slabs_read'])
+
+    def test_limits_hold(self):
+        self.assertLessEqual(self.limited['bytes_read'], 1 << 20)
+        self.assertLessEqual(self.report['bytes_read'], self.report['most_bytes'])
+        for cache in self.limited['caches']:
+            self.assertLessEqual(cache['sampled'], 1000)
+
+    def test_text_has_commands_and_no_contents(self):
+        text = self.text('objects.txt')
+        self.assertRegex(text, r'Object\(prog, "struct file \*", 0xff[0-9a-f]{14}\)\[0\]')
+        self.assertRegex(text, r'crash +struct epitem ff[0-9a-f]{14}')
+        self.assertNotIn('session-', text)
+
+    def test_unknown_caches_are_refused(self):
+        self.assertEqual('2', self.text('unknown.status').strip())
+        self.assertIn('This kernel has no slab cache "no_such_cache"', self.text('unknown.txt'))
+
+
+if __name__ == '__main__':
+    unittest.main()
