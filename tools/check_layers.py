@@ -87,7 +87,9 @@ GROUPS = {
         'growth': 'series snapshot',
     },
     'snapshot': {
+        'frames': '',
         'log': '',
+        'objects': 'frames',
     },
     'trace': {
         'calls': '',

@@ -24,8 +24,8 @@ std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {
   if (!found || (address >= image_end_ && (found->module.empty() || found->offset > kMostOffset))) return std::nullopt;
   ImageSymbol symbol{std::string(found->name), std::string(found->module), found->offset};
   // The letters of the kernel's own symbols do not show what is code in every version.
-  symbol.is_code = found->module.empty() ? address >= code_begin_ && address < code_end_
-                                         : found->type == 't' || found->type == 'T';
+  symbol.is_code =
+      found->module.empty() ? address >= code_begin_ && address < code_end_ : found->type == 't' || found->type == 'T';
   return symbol;
 }
 

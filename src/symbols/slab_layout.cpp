@@ -84,7 +84,8 @@ SlabAddresses slab_symbols(std::string_view kallsyms) {
   throw Error("The kernel's symbols do not show where its slab caches are", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
       .hint(
-          "Run it as root. If kernel.kptr_restrict is 2, addresses are hidden: sysctl kernel.kptr_restrict=1. The kernel "
+          "Run it as root. If kernel.kptr_restrict is 2, addresses are hidden: sysctl kernel.kptr_restrict=1. The "
+          "kernel "
           "also needs CONFIG_KALLSYMS_ALL");
 }
 

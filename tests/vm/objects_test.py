@@ -77,9 +77,9 @@ class Objects(unittest.TestCase):
     def test_structures_of_the_kernel_are_named(self):
         for cache, structure in (('filp', 'file'), ('eventpoll_epi', 'epitem'), ('posix_timers_cache', 'k_itimer')):
             with self.subTest(cache):
-                largest = self.caches[cache]['kinds'][0]
-                self.assertEqual(structure, largest['structure'])
-                self.assertIn(largest['structure_confidence'], ('medium', 'high'))
+                certain = sum(kind['objects'] for kind in self.caches[cache]['kinds']
+                              if kind['structure'] == structure and kind['structure_confidence'] != 'low')
+                self.assertGreater(certain, 0.8 * COUNT, self.caches[cache]['kinds'][:3])
 
     def test_free_objects_are_left_out(self):
         lines = [line.split() for line in self.text('slabinfo').splitlines()[2:]]

@@ -82,9 +82,8 @@ std::vector<ObjectGroup> group_objects(const CacheSample& sample, const ImageSym
   for (const Described& object : features.objects())
     (object.strong.empty() ? weak[object.weak] : strong[object.strong]).push_back(&object);
   std::vector<Cluster> clusters = merged(by_size(std::move(strong)), is_subset);
-  for (Cluster& cluster : merged(by_size(std::move(weak)), [&](const Cluster& a, const Cluster& b) {
-         return is_similar(features, a, b);
-       }))
+  for (Cluster& cluster :
+       merged(by_size(std::move(weak)), [&](const Cluster&a, const Cluster&b) { return is_similar(features, a, b); }))
     clusters.push_back(std::move(cluster));
   std::vector<ObjectGroup> groups;
   for (const Cluster& cluster : clusters) {

@@ -75,7 +75,10 @@ bool ends_like_table(std::string_view name) {
 
 // Rates how well a symbol names a kind: tables in modules name it best.
 int rank_of(const ImageSymbol& symbol) {
-  return (symbol.module.empty() ? 0 : 8) + (symbol.is_table() ? 4 : symbol.is_function() ? 2 : 0) +
+  return (symbol.module.empty() ? 0 : 8) +
+         (symbol.is_table()      ? 4
+          : symbol.is_function() ? 2
+                                 : 0) +
          (ends_like_table(symbol.name) ? 1 : 0);
 }
 
@@ -107,8 +110,8 @@ void describe_members(const ObjectFeatures& features, const CacheSample& sample,
   const ImageSymbol* best = nullptr;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto offset = static_cast<std::uint32_t>(i * kWord);
-    const auto common = std::ranges::max_element(
-        columns[i].contents, {}, [](const auto& content) { return content.second.count; });
+    const auto common =
+        std::ranges::max_element(columns[i].contents, {}, [](const auto& content) { return content.second.count; });
     const bool is_common =
         common != columns[i].contents.end() && static_cast<double>(common->second.count) >= kCommon * all;
     MemberEvidence evidence;

@@ -152,7 +152,8 @@ CacheSample LiveObjects::described(const SlabCache& cache) const {
   const fs::path own = fs::canonical(folder / cache.name, code);
   if (code || !own.filename().string().starts_with(':')) return sample;
   for (const std::string& name : names_in(folder))
-    if (std::error_code ignored; name != cache.name && !name.starts_with(':') && fs::canonical(folder / name, ignored) == own)
+    if (std::error_code ignored;
+        name != cache.name && !name.starts_with(':') && fs::canonical(folder / name, ignored) == own)
       sample.aliases.push_back(name);
   return sample;
 }
@@ -276,9 +277,8 @@ CacheKinds LiveObjects::kinds_of(const CacheSample& sample, double seen) {
   if (seen < 1)
     kinds.notes.push_back(fmt::format("{:.0f}% of the page frames were looked at, in random order.", 100 * seen));
   if (sample.slabs_changed > 0)
-    kinds.notes.push_back(
-        fmt::format("{} of {} slabs changed while they were read, and were left out.", sample.slabs_changed,
-                    sample.slabs_changed + sample.slabs_read));
+    kinds.notes.push_back(fmt::format("{} of {} slabs changed while they were read, and were left out.",
+                                      sample.slabs_changed, sample.slabs_changed + sample.slabs_read));
   return kinds;
 }
 
@@ -286,7 +286,9 @@ std::optional<ObjectsReport> LiveObjects::sample(const std::vector<std::string>&
   const InterruptGuard guard;
   ReadingProgress progress(true);
   std::vector<const SlabCache*> caches;
-  for (const std::string& name : names) caches.push_back(&cache_named(name));
+  for (const std::string& name : names)  // several names may be those of one merged cache
+    if (const SlabCache* const cache = &cache_named(name); std::ranges::find(caches, cache) == caches.end())
+      caches.push_back(cache);
   double seen = 0;
   const auto found = collect_slabs(slabs_, frames_, caches, kSlabsWanted, [&](double part) {
     progress.update("Searching slabs", part);
@@ -296,8 +298,9 @@ std::optional<ObjectsReport> LiveObjects::sample(const std::vector<std::string>&
   ObjectsReport report{limits_.objects, limits_.bytes};
   for (std::size_t i = 0; i < caches.size(); ++i) {
     CacheSample sample = described(*caches[i]);
-    read_objects(slabs_, memory_, addresses_, *caches[i], found[i], limits_.objects,
-                 [&] { return !guard.interrupted() && !memory_.is_exhausted(); }, sample);
+    read_objects(
+        slabs_, memory_, addresses_, *caches[i], found[i], limits_.objects,
+        [&] { return !guard.interrupted() && !memory_.is_exhausted(); }, sample);
     report.caches.push_back(kinds_of(sample, seen));
   }
   progress.clear();

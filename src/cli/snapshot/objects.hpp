@@ -12,8 +12,8 @@
 namespace kmt {
 
 struct ObjectLimits {
-  std::uint64_t objects = 4000;           // objects to sample of each cache
-  std::uint64_t bytes = 256ull << 20;     // bytes of the kernel's memory to read
+  std::uint64_t objects = 4000;        // objects to sample of each cache
+  std::uint64_t bytes = 256ull << 20;  // bytes of the kernel's memory to read
 };
 
 // Samples the caches. Shows a progress line. Returns nothing if Ctrl+C stopped the reading. Throws Error if the

@@ -254,13 +254,14 @@ Command snapshot_command() {
       "Count all page frames of this machine by use, size of their blocks, and cgroup\nThe counts are compared "
       "with the kernel's counters. They also split unaccounted memory, and show movable pageblocks that hold "
       "unmovable pages. Needs root, and less than 0.1 s for each GiB of memory.");
-  command.option("--objects", &options->objects, "CACHE[,CACHE]",
-                 "Show which kinds of objects fill these slab caches, without having traced them\nReads a sample of the "
-                 "live objects from /proc/kcore and groups them by the functions, variables and other objects they "
-                 "point to. Names the module of each kind and, if the kernel's types show it, the structure. Prints "
-                 "addresses and symbols, and no contents. Needs root with CAP_SYS_RAWIO, x86-64, CONFIG_PROC_KCORE and "
-                 "no kernel lockdown.",
-                 {.excludes = {"--pages"}});
+  command.option(
+      "--objects", &options->objects, "CACHE[,CACHE]",
+      "Show which kinds of objects fill these slab caches, without having traced them\nReads a sample of the "
+      "live objects from /proc/kcore and groups them by the functions, variables and other objects they "
+      "point to. Names the module of each kind and, if the kernel's types show it, the structure. Prints "
+      "addresses and symbols, and no contents. Needs root with CAP_SYS_RAWIO, x86-64, CONFIG_PROC_KCORE and "
+      "no kernel lockdown.",
+      {.excludes = {"--pages"}});
   command.option("--most-objects", &options->most_objects, "N",
                  "Sample about N objects of each cache of --objects (default: 4000)",
                  {.range = OptionRange{1, 1'000'000}, .needs = {"--objects"}});
@@ -270,7 +271,8 @@ Command snapshot_command() {
       "--sort", &options->sort, "KEY",
       "Sort slab caches by KEY, largest first (default: held)\nKeys:" + list_of(pointers_to(slab_cache_columns())));
   add_limit_option(command, options->view.limit, "rows in each table");
-  add_result_options(command, options->result, "kmemtrace.snapshot/1", "plain digits, full names and empty lines");
+  add_result_options(command, options->result, "kmemtrace.snapshot/1 (with --objects: kmemtrace.objects/1)",
+                     "plain digits, full names and empty lines");
   return command;
 }
 

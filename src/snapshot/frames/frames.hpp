@@ -51,7 +51,7 @@ class FrameFiles {
   // Fills `flags` with the words of consecutive frames. Returns the number of words: all, except at the end of the
   // frames. Throws Error.
   std::size_t read_flags(std::uint64_t first, std::span<std::uint64_t> flags);
-  std::uint64_t frames() const;  // number of frames to read; 0: unknown
+  std::uint64_t frames() const;                                      // number of frames to read; 0: unknown
   const std::vector<FrameRange>& ranges() const { return ranges_; }  // frames of RAM; empty if they are unknown
   bool has_cgroups() const { return static_cast<bool>(cgroups_); }
   // False if iomem does not show which frames are RAM. All frames are then read, including those of holes.

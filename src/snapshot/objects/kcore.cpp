@@ -99,8 +99,7 @@ Kcore::Kcore(std::uint64_t most_bytes, std::string path)
 
 bool Kcore::read(std::uint64_t address, std::span<std::uint8_t> bytes) {
   const auto segment = std::ranges::find_if(segments_, [&](const CoreSegment& one) {
-    return one.begin <= address && address - one.begin < one.bytes &&
-           bytes.size() <= one.bytes - (address - one.begin);
+    return one.begin <= address && address - one.begin < one.bytes && bytes.size() <= one.bytes - (address - one.begin);
   });
   if (segment == segments_.end()) return false;
   if (bytes.size() > most_bytes_ - bytes_read_) {

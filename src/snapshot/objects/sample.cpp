@@ -26,8 +26,9 @@ std::vector<bool> words_of_texts(std::span<const std::uint8_t> bytes) {
     while (end < bytes.size() && is_readable(bytes[end])) ++end;
     const bool is_text = end - word * kWord >= kShortestText && (end == bytes.size() || bytes[end] == 0);
     const std::size_t next = is_text ? std::min(texts.size(), (end + kWord - 1) / kWord) : word + 1;
-    if (is_text) std::fill(texts.begin() + static_cast<std::ptrdiff_t>(word),
-                           texts.begin() + static_cast<std::ptrdiff_t>(next), true);
+    if (is_text)
+      std::fill(texts.begin() + static_cast<std::ptrdiff_t>(word), texts.begin() + static_cast<std::ptrdiff_t>(next),
+                true);
     word = next;
   }
   return texts;
@@ -125,8 +126,7 @@ std::vector<SlabCollection::Chosen> SlabCollection::choose() const {
   for (const SlabsOfChunk& chunk : chunks_) {
     const std::size_t count = std::min(of_chunk, chunk.frames.size());
     const double weight = static_cast<double>(chunk.frames.size()) / static_cast<double>(count);
-    for (std::size_t i = 0; i < count; ++i)
-      chosen.push_back({chunk.frames[i * chunk.frames.size() / count], weight});
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back({chunk.frames[i * chunk.frames.size() / count], weight});
   }
   return chosen;
 }
@@ -169,8 +169,7 @@ void read_objects(Slabs& slabs, KernelReader& memory, const SlabAddresses& addre
     for (const std::size_t index : indexes) {
       const std::uint64_t bytes = std::min(cache.object_size, kMostBytesOfObject);
       const std::uint64_t at = index * cache.size;
-      ObjectSample object =
-          describer.describe(contents->address + at, std::span(contents->bytes).subspan(at, bytes));
+      ObjectSample object = describer.describe(contents->address + at, std::span(contents->bytes).subspan(at, bytes));
       object.weight = slab.weight * static_cast<double>(live) / static_cast<double>(indexes.size());
       sample.objects.push_back(std::move(object));
     }

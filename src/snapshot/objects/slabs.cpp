@@ -60,9 +60,8 @@ SlabCache Slabs::read_cache(std::uint64_t address) {
   cache.constructor = member(layout_.ctor);
   cache.is_hardened = layout_.random.has_value();
   if (layout_.random) cache.random = member(*layout_.random);
-  const bool is_valid = cache.size <= kMostObjectBytes && cache.size % kWord == 0 &&
-                        cache.object_size <= cache.size && cache.size >= kWord &&
-                        cache.free_pointer <= cache.size - kWord && cache.left_pad < cache.size;
+  const bool is_valid = cache.size <= kMostObjectBytes && cache.size % kWord == 0 && cache.object_size <= cache.size &&
+                        cache.size >= kWord && cache.free_pointer <= cache.size - kWord && cache.left_pad < cache.size;
   if (!is_valid) cache.size = 0;
   return cache;
 }
@@ -145,8 +144,7 @@ bool Slabs::mark_free(const SlabCache& cache, const SlabHead& head, SlabContents
     if (index >= head.objects || contents.is_free[index]) return false;
     contents.is_free[index] = true;
     const std::uint64_t pointer = index * cache.size + cache.free_pointer;
-    at = next_free(cache, contents.address + pointer,
-                   load<std::uint64_t>(contents.bytes.data() + pointer, kHostOrder));
+    at = next_free(cache, contents.address + pointer, load<std::uint64_t>(contents.bytes.data() + pointer, kHostOrder));
   }
   return head.is_frozen || count + head.in_use == head.objects;
 }
@@ -190,8 +188,7 @@ void Slabs::add_sheaf(std::uint64_t sheaf, std::unordered_set<std::uint64_t>& fo
   const std::uint64_t count = std::min(member_in(bytes, layout_.sheaf_size).value_or(0), kMostObjects);
   std::vector<std::uint8_t> objects(count * kWord);
   if (count == 0 || !memory_.read(sheaf + layout_.sheaf_objects.offset, objects)) return;
-  for (std::uint64_t i = 0; i < count; ++i)
-    found.insert(load<std::uint64_t>(objects.data() + i * kWord, kHostOrder));
+  for (std::uint64_t i = 0; i < count; ++i) found.insert(load<std::uint64_t>(objects.data() + i * kWord, kHostOrder));
 }
 
 void Slabs::add_barn(std::uint64_t barn, std::unordered_set<std::uint64_t>& found) {

@@ -27,16 +27,16 @@ struct SlubLayout {
   // struct kmem_cache
   std::uint64_t cache_bytes = 0;
   MemberPlace name, list, size, object_size, free_pointer, ctor, left_pad;
-  MemberPlace nodes;                         // pointers to kmem_cache_node, or pairs of pointers (7.x)
-  std::optional<MemberPlace> random;         // with CONFIG_SLAB_FREELIST_HARDENED
-  std::optional<MemberPlace> cpu_slab;       // until Linux 6.18
-  std::optional<MemberPlace> cpu_freelist;   // struct kmem_cache_cpu
-  std::optional<MemberPlace> cpu_sheaves;    // since Linux 6.18
-  std::optional<MemberPlace> barn;           // in kmem_cache_node (6.18) or in kmem_cache_per_node_ptrs (7.x)
-  bool barn_in_cache = false;                // true if `barn` is in the array `nodes` of the cache
-  MemberPlace main, spare, rcu_free;         // struct slub_percpu_sheaves
-  MemberPlace sheaf_size, sheaf_objects;     // struct slab_sheaf
-  MemberPlace sheaf_list, barn_full;         // slab_sheaf.barn_list and node_barn.sheaves_full
+  MemberPlace nodes;                        // pointers to kmem_cache_node, or pairs of pointers (7.x)
+  std::optional<MemberPlace> random;        // with CONFIG_SLAB_FREELIST_HARDENED
+  std::optional<MemberPlace> cpu_slab;      // until Linux 6.18
+  std::optional<MemberPlace> cpu_freelist;  // struct kmem_cache_cpu
+  std::optional<MemberPlace> cpu_sheaves;   // since Linux 6.18
+  std::optional<MemberPlace> barn;          // in kmem_cache_node (6.18) or in kmem_cache_per_node_ptrs (7.x)
+  bool barn_in_cache = false;               // true if `barn` is in the array `nodes` of the cache
+  MemberPlace main, spare, rcu_free;        // struct slub_percpu_sheaves
+  MemberPlace sheaf_size, sheaf_objects;    // struct slab_sheaf
+  MemberPlace sheaf_list, barn_full;        // slab_sheaf.barn_list and node_barn.sheaves_full
 };
 
 // Addresses in the running kernel.

@@ -31,10 +31,10 @@ std::string kinds_table(const CacheKinds& cache, std::size_t shown, const TextSt
               {}};
   for (std::size_t i = 0; i < shown; ++i) {
     const SlabKind& kind = cache.kinds[i];
-    table.rows.push_back({{ascii(kind.name), fmt::format("{:.1f}%", 100 * kind.share), say_count(kind.objects, style),
-                           say_bytes(kind.bytes, style), structure_cell(kind.structure),
-                           kind.module.empty() ? "?" : ascii(kind.module),
-                           kind.module.empty() ? "" : std::string(text_of(kind.module_source))}});
+    table.rows.push_back(
+        {{ascii(kind.name), fmt::format("{:.1f}%", 100 * kind.share), say_count(kind.objects, style),
+          say_bytes(kind.bytes, style), structure_cell(kind.structure), kind.module.empty() ? "?" : ascii(kind.module),
+          kind.module.empty() ? "" : std::string(text_of(kind.module_source))}});
   }
   return to_text(table, style);
 }
@@ -56,18 +56,18 @@ std::string kind_lines(const CacheKinds& cache, const SlabKind& kind, const Text
 }
 
 std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, const TextStyle& style) {
-  std::string out = heading(fmt::format("Live objects of {}: {} of {} each, {}", ascii(cache.cache),
-                                        say_count(cache.objects, style), say_bytes(cache.slot_size, style),
-                                        say_bytes(cache.bytes, style)),
-                            style);
+  std::string out =
+      heading(fmt::format("Live objects of {}: {} of {} each, {}", ascii(cache.cache), say_count(cache.objects, style),
+                          say_bytes(cache.slot_size, style), say_bytes(cache.bytes, style)),
+              style);
   if (!cache.aliases.empty())
-    out += hanging("  ", fmt::format("The kernel merged these caches into it: {}", ascii(first_of(cache.aliases))),
-                   style);
-  out += hanging("  ",
-                 fmt::format("Estimated from {} in {} of {} that were found.",
-                             say_number_of(cache.sampled, "object", style), say_count(cache.slabs_read, style),
-                             say_number_of(cache.slabs_found, "slab", style)),
-                 style);
+    out +=
+        hanging("  ", fmt::format("The kernel merged these caches into it: {}", ascii(first_of(cache.aliases))), style);
+  out += hanging(
+      "  ",
+      fmt::format("Estimated from {} in {} of {} that were found.", say_number_of(cache.sampled, "object", style),
+                  say_count(cache.slabs_read, style), say_number_of(cache.slabs_found, "slab", style)),
+      style);
   for (const std::string& note : cache.notes) out += hanging("  ", printable(note), style);
   if (cache.kinds.empty()) return out + "  No live objects were found.\n";
   const std::size_t shown = options.shown(cache.kinds.size());
@@ -84,12 +84,12 @@ std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, 
 std::string text_objects(const ObjectsReport& report, const SnapshotOptions& options, const TextStyle& style) {
   std::string out;
   for (const CacheKinds& cache : report.caches) out += (out.empty() ? "" : "\n") + cache_text(cache, options, style);
-  out += "\n" + hanging("  ",
-                        fmt::format("Read {} of the kernel's memory in {} (limits: {} of memory, {} of each cache).",
-                                    say_bytes(report.bytes_read, style), say_duration(report.elapsed_ns, style),
-                                    say_bytes(report.most_bytes, style),
-                                    say_number_of(report.most_objects, "object", style)),
-                        style);
+  out += "\n" +
+         hanging("  ",
+                 fmt::format("Read {} of the kernel's memory in {} (limits: {} of memory, {} of each cache).",
+                             say_bytes(report.bytes_read, style), say_duration(report.elapsed_ns, style),
+                             say_bytes(report.most_bytes, style), say_number_of(report.most_objects, "object", style)),
+                 style);
   return out;
 }
 

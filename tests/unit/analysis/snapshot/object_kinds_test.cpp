@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/snapshot/object_kinds.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/documented_keys.hpp"
+#include "views/json/objects.hpp"
+#include "views/text/snapshot/objects.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::uint64_t kOps = 0xffff'ffff'c000'1000;       // a table of functions in a module
+constexpr std::uint64_t kFunction = 0xffff'ffff'8100'0000;  // a function of the kernel
+constexpr std::uint64_t kHead = 0xffff'ffff'c000'2000;      // the head of a list in a module
+constexpr std::uint64_t kNet = 0xffff'ffff'8200'0000;       // data that many objects point to
+
+ImageSymbols symbols() {
+  ImageSymbols found;
+  found[kOps] = {"session_ops", "leaky", 0, false, {{0, "start"}, {8, "stop"}}};
+  found[kFunction] = {"do_timer", "", 0, true, {}};
+  found[kHead] = {"requests", "leaky", 0, false, {}};
+  found[kNet] = {"init_net", "", 0, false, {}};
+  return found;
+}
+
+ObjectWord symbol(std::uint64_t address) { return {address, WordContent::symbol}; }
+ObjectWord list(std::uint64_t next = 0xffff'8880'0000'0000) {
+  ObjectWord word{next, WordContent::address};
+  word.is_list = true;
+  return word;
+}
+const ObjectWord kNumber{0, WordContent::number};
+const ObjectWord kZero{};
+const ObjectWord kText{0, WordContent::text};
+
+class ObjectKinds : public ::testing::Test {
+ protected:
+  ObjectKinds() {
+    sample.name = "kmalloc-192";
+    sample.object_size = sample.slot_size = 192;
+  }
+  void add(std::size_t count, const std::vector<ObjectWord>& words, double weight = 1) {
+    for (std::size_t i = 0; i < count; ++i)
+      sample.objects.push_back({0xffff'8880'0001'0000 + sample.objects.size() * 192, weight, words});
+    sample.live = sample.slots = sample.objects.size();
+  }
+  CacheKinds kinds() const { return finish_kinds(sample, group_objects(sample, symbols())); }
+
+  CacheSample sample;
+};
+
+TEST_F(ObjectKinds, AreNamedByTablesAndFunctions) {
+  add(60, {list(), kNumber, symbol(kOps), symbol(kNet)});
+  add(30, {kNumber, symbol(kFunction), kZero});
+  add(10, {kText, kNumber});
+  sample.all_slots = 1000;
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 3u);
+  EXPECT_EQ(found.objects, 1000u);
+  EXPECT_EQ(found.kinds[0].name, "session_ops");
+  EXPECT_EQ(found.kinds[0].module, "leaky");
+  EXPECT_EQ(found.kinds[0].objects, 600u);
+  EXPECT_EQ(found.kinds[0].bytes, 600u * 192);
+  EXPECT_EQ(found.kinds[0].addresses.size(), 2u);
+  EXPECT_EQ(found.kinds[1].name, "do_timer");
+  EXPECT_EQ(found.kinds[1].module, "vmlinux");
+  EXPECT_EQ(found.kinds[2].name, "text at 0");
+  EXPECT_EQ(found.kinds[2].module, "");
+}
+
+TEST_F(ObjectKinds, CountTheWeightOfTheSample) {
+  add(10, {symbol(kOps)}, 9);
+  add(10, {symbol(kFunction)}, 1);
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 2u);
+  EXPECT_DOUBLE_EQ(found.kinds[0].share, 0.9);
+  EXPECT_EQ(found.objects, 100u);
+}
+
+TEST_F(ObjectKinds, TakeTheModuleFromTheHeadOfAList) {
+  add(99, {list(), symbol(kNet)});
+  add(1, {list(kHead), symbol(kNet)});
+  sample.objects.back().words[0].kind = WordContent::symbol;
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 1u);
+  EXPECT_EQ(found.kinds[0].module, "leaky");
+  EXPECT_EQ(found.kinds[0].module_source, ModuleSource::list);
+  EXPECT_EQ(found.kinds[0].name, "in list requests");
+}
+
+TEST_F(ObjectKinds, DoNotTakeTheModuleFromDataThatAllUse) {
+  add(50, {list(), symbol(kNet)});
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 1u);
+  EXPECT_EQ(found.kinds[0].module, "");
+}
+
+TEST_F(ObjectKinds, AreOneIfAnOptionalPointerIsMissing) {
+  add(50, {symbol(kOps), symbol(kFunction)});
+  add(40, {symbol(kOps), kZero});
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 1u);
+  EXPECT_EQ(found.kinds[0].sampled, 90u);
+}
+
+TEST_F(ObjectKinds, AreSeparateIfTheirPointersContradict) {
+  sample.caches = {{"dentry", 192}, {"inode_cache", 600}};
+  ObjectWord dentry{0xffff'8880'0000'0000, WordContent::object};
+  ObjectWord inode = dentry;
+  inode.cache = 1;
+  add(50, {dentry, list()});
+  add(40, {inode, list()});
+  add(5, {dentry, kZero});
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 2u);
+  EXPECT_EQ(found.kinds[0].sampled, 55u);
+  EXPECT_EQ(found.kinds[0].name, "object of dentry at 0, list at 8");
+}
+
+TEST_F(ObjectKinds, AreEmptyWithoutObjects) {
+  const CacheKinds found = kinds();
+  EXPECT_TRUE(found.kinds.empty());
+  EXPECT_EQ(found.objects, 0u);
+}
+
+TEST_F(ObjectKinds, AreShownWithCommands) {
+  add(50, {symbol(kOps), kText});
+  ObjectsReport report{4000, 1 << 20, 5000, 1000, {kinds()}};
+  const std::string text = text_objects(report, {}, {});
+  EXPECT_NE(text.find("session_ops"), std::string::npos);
+  EXPECT_NE(text.find("leaky"), std::string::npos);
+  EXPECT_NE(text.find("crash  rd -s ffff888000010000 24"), std::string::npos);
+  report.caches[0].kinds[0].structure = {"session", Confidence::high};
+  EXPECT_NE(text_objects(report, {}, {}).find("Object(prog, \"struct session *\", 0xffff888000010000)[0]"),
+            std::string::npos);
+}
+
+TEST_F(ObjectKinds, HaveTheDocumentedKeys) {
+  add(50, {symbol(kOps), kText});
+  const auto json = nlohmann::ordered_json::parse(json_objects({4000, 1 << 20, 5000, 1000, {kinds()}}, {}));
+  const test::DocumentedKeys keys("objects-json.md");
+  EXPECT_EQ(keys(json), "schema most_objects most_bytes bytes_read elapsed_ns caches ");
+  const auto& cache = json["caches"][0];
+  EXPECT_EQ(keys(cache),
+            "cache aliases object_bytes slot_bytes objects bytes sampled slabs_found slabs_read slabs_changed "
+            "kinds_total kinds notes ");
+  const auto& kind = cache["kinds"][0];
+  EXPECT_EQ(keys(kind),
+            "kind share objects bytes sampled module module_from structure structure_confidence members examples ");
+  EXPECT_TRUE(kind["structure"].is_null());
+  EXPECT_EQ(keys(kind["members"][0]), "offset points_to share ");
+  EXPECT_EQ(keys(kind["examples"][0]), "address drgn crash ");
+}
+
+}  // namespace
+}  // namespace kmt

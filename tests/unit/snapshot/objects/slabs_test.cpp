@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "snapshot/objects/slabs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "snapshot/objects/kcore.hpp"
+#include "snapshot/objects/sample.hpp"
+#include "support/byte_builder.hpp"
+
+namespace kmt {
+namespace {
+
+// The memory of a kernel with one cache of 64-byte objects, and one slab of eight objects.
+class FakeKernel : public KernelReader {
+ public:
+  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kDirectMap = 0xffff'8880'0000'0000;
+  static constexpr std::uint64_t kVmemmap = 0xffff'ea00'0000'0000;
+  static constexpr std::uint64_t kImage = 0xffff'ffff'8100'0000;
+  static constexpr std::uint64_t kCaches = kImage + 0x100;
+  static constexpr std::uint64_t kCpuOffsets = kImage + 0x200;
+  static constexpr std::uint64_t kCache = kDirectMap + 0x1000;
+  static constexpr std::uint64_t kName = kDirectMap + 0x2000;
+  static constexpr std::uint64_t kFrame = 5;
+  static constexpr std::uint64_t kSlab = kDirectMap + kFrame * kPage;
+  static constexpr std::uint64_t kKey = 0x1234'5678'9abc'def0;
+  static constexpr std::uint64_t kSize = 64;
+
+  FakeKernel() {
+    layout.page_bytes = 64;
+    layout.slab_cache = {8, 8};
+    layout.slab_freelist = {16, 8};
+    layout.slab_inuse = {24, 4, 0, 16};
+    layout.slab_objects = {24, 4, 16, 15};
+    layout.slab_frozen = MemberPlace{24, 4, 31, 1};
+    layout.size = {0, 4};
+    layout.object_size = {4, 4};
+    layout.free_pointer = {8, 4};
+    layout.name = {16, 8};
+    layout.list = {24, 16};
+    layout.ctor = {40, 8};
+    layout.random = MemberPlace{48, 8};
+    layout.cpu_slab = MemberPlace{56, 8};
+    layout.cpu_freelist = MemberPlace{0, 8};
+    layout.nodes = {64, 8, 0, 0, 8};
+    addresses = {kCaches, kVmemmap, kDirectMap, kCpuOffsets, kImage, kImage + 0x10'0000, 1, 1};
+    for (const std::uint64_t page : {kImage, kDirectMap + 0x1000, kName, kSlab, kVmemmap, kDirectMap + 0x8000})
+      pages_[page].resize(kPage);
+    put(kCaches, kCache + 24);
+    put(kCache, kSize | kSize << 32);
+    put(kCache + 8, 32);  // free_pointer
+    put(kCache + 16, kName);
+    put(kCache + 24, kCaches);
+    put(kCache + 48, kKey);
+    put(kCache + 56, 0x8000);  // per-CPU offset of the list of free objects
+    put(kCpuOffsets, kDirectMap);
+    std::memcpy(pages_[kName].data(), "test_cache", 11);
+    put(page() + 8, kCache);
+    set_counters(8, 8);
+  }
+
+  bool read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
+    auto found = pages_.upper_bound(address);
+    if (found == pages_.begin()) return false;
+    --found;
+    const std::uint64_t offset = address - found->first;
+    if (offset >= kPage || bytes.size() > kPage - offset) return false;
+    std::memcpy(bytes.data(), found->second.data() + offset, bytes.size());
+    return true;
+  }
+  void put(std::uint64_t address, std::uint64_t value) {
+    auto found = --pages_.upper_bound(address);
+    store(found->second.data() + (address - found->first), value, kHostOrder);
+  }
+  void set_counters(std::uint64_t in_use, std::uint64_t objects, bool is_frozen = false) {
+    put(page() + 24, in_use | objects << 16 | std::uint64_t{is_frozen} << 31);
+  }
+  // Frees objects: hides each pointer as CONFIG_SLAB_FREELIST_HARDENED does. Returns the first of the list.
+  std::uint64_t make_list(const std::vector<unsigned>& indexes) {
+    for (std::size_t i = 0; i < indexes.size(); ++i) {
+      const std::uint64_t at = object(indexes[i]) + 32;
+      const std::uint64_t next = i + 1 < indexes.size() ? object(indexes[i + 1]) : 0;
+      put(at, next ^ kKey ^ __builtin_bswap64(at));
+    }
+    return object(indexes[0]);
+  }
+  static constexpr std::uint64_t object(unsigned index) { return kSlab + index * kSize; }
+  static constexpr std::uint64_t page() { return kVmemmap + kFrame * 64; }
+
+  SlubLayout layout;
+  SlabAddresses addresses;
+
+ private:
+  std::map<std::uint64_t, std::vector<std::uint8_t>> pages_;
+};
+
+std::string free_slots(const SlabContents& contents) {
+  std::string text;
+  for (const bool is_free : contents.is_free) text += is_free ? 'F' : 'x';
+  return text;
+}
+
+TEST(Slabs, ReadTheListOfCaches) {
+  FakeKernel kernel;
+  const Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  ASSERT_EQ(slabs.caches().size(), 1u);
+  const SlabCache* const cache = slabs.cache_named("test_cache");
+  ASSERT_NE(cache, nullptr);
+  EXPECT_EQ(cache->size, 64u);
+  EXPECT_EQ(cache->object_size, 64u);
+  EXPECT_EQ(cache->free_pointer, 32u);
+  EXPECT_EQ(slabs.cache_named("other"), nullptr);
+}
+
+TEST(Slabs, LeaveOutFreeObjectsOfAHardenedList) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::page() + 16, kernel.make_list({6, 1, 3}));
+  kernel.set_counters(5, 8);
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  const auto contents = slabs.contents(*slabs.head(FakeKernel::kFrame), {});
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(free_slots(*contents), "xFxFxxFx");
+}
+
+TEST(Slabs, LeaveOutFreeObjectsOfTheCpus) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::kDirectMap + 0x8000, kernel.make_list({0, 7}));
+  kernel.set_counters(8, 8, true);
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
+  const auto contents = slabs.contents(*slabs.head(FakeKernel::kFrame), free);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(free_slots(*contents), "FxxxxxxF");
+}
+
+TEST(Slabs, LeaveOutFreeObjectsInSheaves) {
+  FakeKernel kernel;
+  kernel.layout.cpu_slab.reset();
+  kernel.layout.cpu_sheaves = MemberPlace{56, 8};
+  kernel.layout.main = {0, 8};
+  kernel.layout.spare = {8, 8};
+  kernel.layout.rcu_free = {16, 8};
+  kernel.layout.sheaf_size = {24, 4};
+  kernel.layout.sheaf_objects = {32, 0, 0, 0, 8};
+  kernel.layout.sheaf_list = {0, 16};
+  kernel.layout.barn_full = {8, 16};
+  kernel.layout.barn = MemberPlace{0, 8};
+  kernel.layout.barn_in_cache = true;
+  constexpr std::uint64_t kPlace = FakeKernel::kDirectMap + 0x8000;
+  const auto make_sheaf = [&kernel](std::uint64_t at, std::initializer_list<unsigned> indexes) {
+    kernel.put(at + 24, indexes.size());
+    std::uint64_t place = at + 32;
+    for (const unsigned index : indexes) {
+      kernel.put(place, FakeKernel::object(index));
+      place += 8;
+    }
+  };
+  kernel.put(kPlace, kPlace + 0x100);
+  make_sheaf(kPlace + 0x100, {2, 4});
+  kernel.put(FakeKernel::kCache + 64, kPlace + 0x200);  // the barn of node 0
+  kernel.put(kPlace + 0x208, kPlace + 0x300);
+  kernel.put(kPlace + 0x300, kPlace + 0x208);
+  make_sheaf(kPlace + 0x300, {5});
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
+  EXPECT_EQ(free.size(), 3u);
+  for (const unsigned index : {2u, 4u, 5u}) EXPECT_TRUE(free.contains(FakeKernel::object(index)));
+}
+
+TEST(Slabs, RefuseDamagedLists) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::page() + 16, kernel.make_list({6, 1}));
+  kernel.set_counters(5, 8);  // three free objects, but the list has two
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  EXPECT_FALSE(slabs.contents(*slabs.head(FakeKernel::kFrame), {}));
+  kernel.put(FakeKernel::object(1) + 32, 0x55);  // leads out of the slab
+  EXPECT_FALSE(slabs.contents(*slabs.head(FakeKernel::kFrame), {}));
+  kernel.put(FakeKernel::page() + 16, kernel.make_list({6, 1, 6}));  // a circle
+  EXPECT_FALSE(slabs.contents(*slabs.head(FakeKernel::kFrame), {}));
+}
+
+TEST(Slabs, FindTheObjectOfAnAddress) {
+  FakeKernel kernel;
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  const auto place = slabs.find(FakeKernel::object(3) + 17);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->object, FakeKernel::object(3));
+  EXPECT_EQ(place->offset, 17u);
+  EXPECT_FALSE(slabs.find(FakeKernel::object(8)));  // after the last object
+  EXPECT_FALSE(slabs.find(FakeKernel::kDirectMap + 9 * FakeKernel::kPage));
+}
+
+TEST(Slabs, NeedACacheList) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::kCaches, 0);
+  EXPECT_THROW(Slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage), Error);
+}
+
+TEST(ObjectSampling, ClassifiesWords) {
+  FakeKernel kernel;
+  constexpr std::uint64_t kAt = FakeKernel::object(2);
+  kernel.put(kAt, kAt);  // an empty list
+  kernel.put(kAt + 8, kAt);
+  kernel.put(kAt + 16, FakeKernel::kImage + 0x500);
+  kernel.put(kAt + 24, FakeKernel::object(4) + 8);
+  kernel.put(kAt + 32, 77);
+  kernel.put(kAt + 40, 0x0066'6f6f'6261'7273);  // "sraboof"
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  std::vector<std::uint8_t> bytes(64);
+  ASSERT_TRUE(kernel.read(kAt, bytes));
+  std::vector<NamedCache> caches;
+  const ObjectSample object = describe_object(slabs, kernel, kernel.addresses, kAt, bytes, caches);
+  ASSERT_EQ(object.words.size(), 8u);
+  EXPECT_TRUE(object.words[0].is_list);
+  EXPECT_TRUE(object.words[0].is_self);
+  EXPECT_FALSE(object.words[1].is_list);
+  EXPECT_EQ(object.words[2].kind, WordContent::symbol);
+  EXPECT_EQ(object.words[3].kind, WordContent::object);
+  EXPECT_EQ(object.words[3].target_offset, 8u);
+  EXPECT_EQ(object.words[4].kind, WordContent::number);
+  EXPECT_EQ(object.words[4].value, 0u);  // contents are not kept
+  EXPECT_EQ(object.words[5].kind, WordContent::text);
+  EXPECT_EQ(object.words[5].value, 0u);
+  EXPECT_EQ(object.words[6].kind, WordContent::zero);
+  ASSERT_EQ(caches.size(), 1u);
+  EXPECT_EQ(caches[0].name, "test_cache");
+}
+
+TEST(SlabCollections, TakeSlabsFromAllChunks) {
+  SlabCollection found(10);
+  for (std::uint64_t chunk = 0; chunk < 5; ++chunk) {
+    SlabsOfChunk slabs;
+    for (std::uint64_t i = 0; i < 100; ++i) slabs.frames.push_back(chunk * 512 + i);
+    if (!found.is_enough()) found.add(std::move(slabs));
+  }
+  const auto chosen = found.choose();
+  EXPECT_EQ(chosen.size(), 16u);  // eight of each of two chunks
+  EXPECT_EQ(found.found(), 200u);
+  double weight = 0;
+  for (const auto& slab : chosen) weight += slab.weight;
+  EXPECT_DOUBLE_EQ(weight, 200);
+}
+
+TEST(SlabCollections, OrderIsTheSameInEachRun) {
+  const auto order = shuffled(100);
+  EXPECT_EQ(order, shuffled(100));
+  EXPECT_FALSE(std::ranges::is_sorted(order));
+  EXPECT_EQ(std::set<std::uint64_t>(order.begin(), order.end()).size(), 100u);
+}
+
+test::ByteBuilder core_file(std::uint16_t segments) {
+  test::ByteBuilder file({kHostOrder, 8});
+  file.text(ELFMAG).u8(ELFCLASS64).u8(kHostOrder == ByteOrder::little ? ELFDATA2LSB : ELFDATA2MSB).u8(1);
+  file.pad_to(16).u16(ET_CORE).u16(EM_X86_64).u32(1).u64(0).u64(64).u64(0).u32(0).u16(64).u16(56).u16(segments);
+  return file.pad_to(64);
+}
+
+TEST(Kcore, ReadsSegments) {
+  test::ByteBuilder file = core_file(2);
+  file.u32(PT_NOTE).u32(0).u64(0x200).u64(0).u64(0).u64(5).u64(0).u64(0);
+  file.u32(PT_LOAD).u32(7).u64(0x1000).u64(0xffff'8880'0000'0000).u64(0x2000).u64(0x5000).u64(0x5000).u64(0x1000);
+  EXPECT_EQ(core_segments(file.get()),
+            (std::vector<CoreSegment>{{0xffff'8880'0000'0000, 0x5000, 0x1000, 0x2000}}));
+}
+
+TEST(Kcore, RefusesDamagedHeaders) {
+  EXPECT_THROW(core_segments(core_file(3).get()), Error);  // the segments are missing
+  std::vector<std::uint8_t> other = core_file(0).get();
+  EXPECT_TRUE(core_segments(other).empty());
+  other[EI_CLASS] = ELFCLASS32;
+  EXPECT_THROW(core_segments(other), Error);
+  EXPECT_THROW(core_segments(Bytes(other).first(10)), Error);
+}
+
+}  // namespace
+}  // namespace kmt
