@@ -7,9 +7,9 @@ namespace kmt {
 
 namespace {
 
-constexpr unsigned kMostDepth = 16;          // of nested structures
-constexpr std::size_t kMostLeaves = 16'384;  // of a structure
-constexpr std::uint32_t kMostElements = 64;  // of an array
+constexpr unsigned kMostDepth = 16;          // limit for nested structures
+constexpr std::size_t kMostLeaves = 16'384;  // limit for the members of a structure
+constexpr std::uint32_t kMostElements = 64;  // limit for the elements of an array
 
 bool is_structure(const btf_type* type) { return type != nullptr && (btf_is_struct(type) || btf_is_union(type)); }
 

@@ -13,7 +13,7 @@
 
 namespace kmt {
 
-// What a word points to.
+// The target of a word.
 struct WordFeature {
   std::uint32_t offset = 0;
   std::string text;  // "pipefifo_fops", "list", "object of dentry"

@@ -10,7 +10,7 @@
 
 namespace kmt {
 
-// Objects of one kind, and what is known of their members.
+// Objects of one kind, and their common members.
 struct ObjectGroup {
   std::vector<const ObjectSample*> objects;  // they point into the sample
   SlabKind kind;

@@ -15,7 +15,7 @@ constexpr std::uint32_t kWord = sizeof(std::uint64_t);
 constexpr double kCommon = 0.5;       // share of the objects with a member, from which the member belongs to the kind
 constexpr double kOftenNumber = 0.3;  // share of the objects with a number, from which a word is no pointer
 
-// What the words at one offset are.
+// Contents of the words at one offset.
 struct WordColumn {
   struct Content {
     std::size_t count = 0;

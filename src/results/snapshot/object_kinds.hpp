@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What fills a slab cache: the kinds of its live objects, estimated from a sample.
+// The kinds of live objects in a slab cache, estimated from a sample.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace kmt {
 struct SlabCache {
   std::uint64_t address = 0;
   std::string name;
-  std::uint64_t size = 0;  // of an object with padding and metadata
+  std::uint64_t size = 0;  // size of an object with padding and metadata
   std::uint64_t object_size = 0;
   std::uint64_t free_pointer = 0;  // offset of the pointer to the next free object
   std::uint64_t left_pad = 0;      // start of the first object in a slab, with red zones

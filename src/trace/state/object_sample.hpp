@@ -75,14 +75,14 @@ struct ImageSymbol {
 };
 using ImageSymbols = std::unordered_map<std::uint64_t, ImageSymbol>;  // key: the address
 
-// What is known of a member of a structure, from the objects of a kind.
+// The contents of a member of a structure, according to the objects of a kind.
 struct MemberEvidence {
   enum class Kind : std::uint8_t { function, table, data, object, list, address, number };
   std::uint32_t offset = 0;
   Kind kind = Kind::number;
-  std::string symbol;                                            // of a function or of data
-  std::vector<std::pair<std::uint32_t, std::string>> functions;  // of a table
-  std::string cache;                                             // of an object
+  std::string symbol;                                            // name of the function or variable
+  std::vector<std::pair<std::uint32_t, std::string>> functions;  // functions in the table
+  std::string cache;                                             // cache of the object
   std::uint64_t cache_object_size = 0;
   std::uint32_t target_offset = 0;
 };

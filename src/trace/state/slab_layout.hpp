@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the running kernel keeps its slab caches: addresses, and the offsets of members in the kernel's structures. The
+// The places of the running kernel's slab caches: addresses, and offsets of members in the kernel's structures. The
 // offsets come from BTF, and the addresses from kallsyms.
 #pragma once
 

@@ -87,8 +87,7 @@ TEST(StructureGuesses, ComeFromPrototypesOfTables) {
 TEST(StructureGuesses, ComeFromPrototypesOfFunctions) {
   const Btf btf{Bytes(made_types())};
   const auto guess_for = [&btf](const char* function) {
-    return guess_structure(btf, kCache,
-                           std::vector{evidence(0, Kind::list), evidence(16, Kind::function, function)})
+    return guess_structure(btf, kCache, std::vector{evidence(0, Kind::list), evidence(16, Kind::function, function)})
         .name;
   };
   EXPECT_EQ(guess_for("finish"), "gadget");

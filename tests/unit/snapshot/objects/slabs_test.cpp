@@ -266,8 +266,7 @@ TEST(Kcore, ReadsSegments) {
   test::ByteBuilder file = core_file(2);
   file.u32(PT_NOTE).u32(0).u64(0x200).u64(0).u64(0).u64(5).u64(0).u64(0);
   file.u32(PT_LOAD).u32(7).u64(0x1000).u64(0xffff'8880'0000'0000).u64(0x2000).u64(0x5000).u64(0x5000).u64(0x1000);
-  EXPECT_EQ(core_segments(file.get()),
-            (std::vector<CoreSegment>{{0xffff'8880'0000'0000, 0x5000, 0x1000, 0x2000}}));
+  EXPECT_EQ(core_segments(file.get()), (std::vector<CoreSegment>{{0xffff'8880'0000'0000, 0x5000, 0x1000, 0x2000}}));
 }
 
 TEST(Kcore, RefusesDamagedHeaders) {
