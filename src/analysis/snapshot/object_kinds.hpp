@@ -15,6 +15,7 @@ struct ObjectGroup {
   std::vector<const ObjectSample*> objects;  // they point into the sample
   SlabKind kind;
   std::vector<MemberEvidence> evidence;  // sorted by offset
+  std::vector<std::uint32_t> chains;     // offsets of lists that link objects of this kind
 };
 
 // Objects with the same functions and tables of functions are of one kind. Objects without any are of one kind if their

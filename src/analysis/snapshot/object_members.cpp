@@ -91,14 +91,30 @@ std::string name_without_symbols(const std::vector<KindMember>& members) {
   return name;
 }
 
-// Some objects of a list are next to its head, which is a variable.
-const ImageSymbol* list_head_of(const ObjectFeatures& features, const ObjectGroup& group) {
+// Returns the offsets of lists that link objects of this kind with each other. Other lists contain objects of other
+// kinds, such as waiters, so they do not show where the objects of this kind belong.
+std::vector<std::uint32_t> chains_of(const CacheSample& sample, const ObjectGroup& group) {
+  std::map<std::uint32_t, std::size_t> counts;
   for (const ObjectSample* object : group.objects)
     for (std::size_t i = 0; i < object->words.size(); ++i) {
-      const bool is_link = object->words[i].is_list || (i > 0 && object->words[i - 1].is_list);
-      const ImageSymbol* const symbol = is_link ? features.symbol_of(object->words[i]) : nullptr;
-      if (symbol != nullptr && !symbol->module.empty()) return symbol;
+      const ObjectWord& word = object->words[i];
+      const auto offset = static_cast<std::uint32_t>(i * kWord);
+      if (word.is_list && !word.is_self && word.kind == WordContent::object && word.target_offset == offset &&
+          sample.caches[word.cache].name == sample.name)
+        ++counts[offset];
     }
+  std::vector<std::uint32_t> chains;
+  for (const auto& [offset, count] : counts)
+    if (static_cast<double>(count) >= kCommon * static_cast<double>(group.objects.size())) chains.push_back(offset);
+  return chains;
+}
+
+// Some objects of a chain are next to its head, which is a variable.
+const ImageSymbol* list_head_of(const ObjectFeatures& features, const ObjectGroup& group) {
+  for (const ObjectSample* object : group.objects)
+    for (const std::uint32_t offset : group.chains)
+      for (std::size_t i = offset / kWord; i < std::min<std::size_t>(offset / kWord + 2, object->words.size()); ++i)
+        if (const ImageSymbol* const symbol = features.symbol_of(object->words[i])) return symbol;
   return nullptr;
 }
 
@@ -130,6 +146,7 @@ void describe_members(const ObjectFeatures& features, const CacheSample& sample,
     group.evidence.push_back(std::move(evidence));
   }
   group.kind.name = name_without_symbols(group.kind.members);
+  group.chains = chains_of(sample, group);
   // Modules, too, point to the kernel's data, such as init_net.
   const bool is_vague = best == nullptr || (best->module.empty() && !best->is_table() && !best->is_function());
   if (best != nullptr) group.kind.name = best->name;

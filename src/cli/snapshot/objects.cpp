@@ -200,12 +200,11 @@ std::optional<ImageSymbol> LiveObjects::head_of_list(std::uint64_t link) {
 // it. Lists of different heads show that the objects are not of one kind.
 bool LiveObjects::follow_lists(ObjectGroup& group) {
   constexpr std::size_t kMostObjects = 400;
-  for (const KindMember& member : group.kind.members) {
-    if (member.text != "list") continue;
+  for (const std::uint32_t offset : group.chains) {
     std::optional<ImageSymbol> head;
     bool differs = false;
     for (std::size_t i = 0; i < std::min(kMostObjects, group.objects.size()) && !differs; ++i) {
-      const auto found = head_of_list(group.objects[i]->address + member.offset);
+      const auto found = head_of_list(group.objects[i]->address + offset);
       differs = found && head && found->name != head->name;
       if (found) head = found;
     }

@@ -79,7 +79,10 @@ TEST_F(ObjectKinds, CountTheWeightOfTheSample) {
 }
 
 TEST_F(ObjectKinds, TakeTheModuleFromTheHeadOfAList) {
-  add(99, {list(), symbol(kNet)});
+  sample.caches = {{"kmalloc-192", 192}};
+  ObjectWord next = list();
+  next.kind = WordContent::object;
+  add(99, {next, symbol(kNet)});
   add(1, {list(kHead), symbol(kNet)});
   sample.objects.back().words[0].kind = WordContent::symbol;
   const CacheKinds found = kinds();
@@ -87,6 +90,15 @@ TEST_F(ObjectKinds, TakeTheModuleFromTheHeadOfAList) {
   EXPECT_EQ(found.kinds[0].module, "leaky");
   EXPECT_EQ(found.kinds[0].module_source, ModuleSource::list);
   EXPECT_EQ(found.kinds[0].name, "in list requests");
+}
+
+TEST_F(ObjectKinds, DoNotTakeTheModuleFromListsOfOtherObjects) {
+  add(99, {list(), symbol(kNet)});
+  add(1, {list(kHead), symbol(kNet)});
+  sample.objects.back().words[0].kind = WordContent::symbol;
+  const CacheKinds found = kinds();
+  ASSERT_EQ(found.kinds.size(), 1u);
+  EXPECT_EQ(found.kinds[0].module, "");
 }
 
 TEST_F(ObjectKinds, DoNotTakeTheModuleFromDataThatAllUse) {
