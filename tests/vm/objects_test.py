@@ -72,7 +72,9 @@ class Objects(unittest.TestCase):
     def test_modules_are_named(self):
         for cache, (module, _) in EXPECTED.items():
             with self.subTest(cache):
-                self.assertEqual({module}, {kind['module'] for kind in self.kinds_of(cache)})
+                # A few other files are open, for example of virtio_console.
+                self.assertEqual({module}, {kind['module'] for kind in self.kinds_of(cache)
+                                            if kind['objects'] > 0.01 * COUNT})
 
     def test_structures_of_the_kernel_are_named(self):
         for cache, structure in (('filp', 'file'), ('eventpoll_epi', 'epitem'), ('posix_timers_cache', 'k_itimer')):

@@ -82,8 +82,8 @@ TEST_F(ObjectKinds, TakeTheModuleFromTheHeadOfAList) {
   sample.caches = {{"kmalloc-192", 192}};
   ObjectWord next = list();
   next.kind = WordContent::object;
-  add(99, {next, symbol(kNet)});
-  add(1, {list(kHead), symbol(kNet)});
+  add(99, {next, kZero, symbol(kNet)});
+  add(1, {list(kHead), kZero, symbol(kNet)});
   sample.objects.back().words[0].kind = WordContent::symbol;
   const CacheKinds found = kinds();
   ASSERT_EQ(found.kinds.size(), 1u);
