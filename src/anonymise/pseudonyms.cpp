@@ -6,19 +6,12 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <sodium.h>
 
-#include "base/error.hpp"
+#include "anonymise/keyed_hash.hpp"
 
 namespace kmt {
 
 namespace {
-
-static_assert(crypto_shorthash_KEYBYTES == std::tuple_size_v<PseudonymKey>);
-
-void begin_library() {
-  if (sodium_init() < 0) throw Error("Cannot get random numbers from this system");
-}
 
 // Words in cgroup names that are kept, because they show the kind of a cgroup but not its owner. They are from systemd
 // and container runtimes (trace/tasks/processes.hpp).
@@ -43,31 +36,9 @@ constexpr unsigned kSlabBits = 15;
 
 }  // namespace
 
-PseudonymKey random_key() {
-  begin_library();
-  PseudonymKey key;
-  randombytes_buf(key.data(), key.size());
-  return key;
-}
-
-PseudonymKey key_of(std::string_view secret) {
-  begin_library();
-  PseudonymKey key;
-  crypto_generichash(key.data(), key.size(), reinterpret_cast<const unsigned char*>(secret.data()), secret.size(),
-                     nullptr, 0);
-  return key;
-}
-
 Pseudonyms::Pseudonyms(const PseudonymKey& key, unsigned word_bits) : key_(key), word_bits_(word_bits) {}
 
-std::uint64_t Pseudonyms::hash(std::string_view text) const {
-  unsigned char out[crypto_shorthash_BYTES];  // SipHash-2-4
-  crypto_shorthash(out, reinterpret_cast<const unsigned char*>(text.data()), text.size(), key_.data());
-  std::uint64_t number;
-  static_assert(sizeof number == sizeof out);
-  std::memcpy(&number, out, sizeof number);
-  return number;
-}
+std::uint64_t Pseudonyms::hash(std::string_view text) const { return keyed_hash(key_, text); }
 
 std::string Pseudonyms::task(std::string_view name) const {
   // The names of idle tasks, and the names that tools print for unknown tasks, do not identify the machine.

@@ -3,19 +3,13 @@
 // get equal pseudonyms, and different names get different ones.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "anonymise/keyed_hash.hpp"
+
 namespace kmt {
-
-using PseudonymKey = std::array<std::uint8_t, 16>;
-
-// Returns a random key. It is stored nowhere, so pseudonyms of different traces cannot be compared.
-PseudonymKey random_key();
-// Derives a key from a secret of any length. Traces that are anonymised with the same secret can be compared.
-PseudonymKey key_of(std::string_view secret);
 
 class Pseudonyms {
  public:

@@ -89,7 +89,7 @@ class ArchiveReader {
     try {
       damage = each_member(path, bytes, limits, wants, take);
     } catch (const Error& error) {
-      if (!is_gzip(bytes)) throw;
+      if (!is_gzip(bytes) || error.exit_code() == ExitCode::unsupported) throw;
       damage = error.what();
     }
     if (!damage.empty() && !has_member && is_gzip(bytes)) {

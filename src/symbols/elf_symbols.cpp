@@ -5,20 +5,39 @@
 #include <cstdlib>
 
 #include <cxxabi.h>
-#include <elfutils/libdwelf.h>
-#include <fmt/format.h>
 #include <gelf.h>
 
+#include "base/build_id.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
 
 namespace {
 
-std::string hex(const void* bytes, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", static_cast<const unsigned char*>(bytes)[i]);
-  return text;
+// Returns the build ID from the notes of a file. A stripped file may have no sections, and a file with debug info no
+// contents of its segments.
+std::string build_id_of(Elf* elf) {
+  const char* const ident = elf_getident(elf, nullptr);
+  const ByteOrder order = ident != nullptr && ident[EI_DATA] == ELFDATA2MSB ? ByteOrder::big : ByteOrder::little;
+  const auto id_in = [order](const Elf_Data* data) {
+    return data == nullptr || data->d_buf == nullptr
+               ? std::string()
+               : gnu_build_id({static_cast<const std::uint8_t*>(data->d_buf), data->d_size}, order);
+  };
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_NOTE) continue;
+    if (std::string id = id_in(elf_rawdata(section, nullptr)); !id.empty()) return id;
+  }
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf, &count) != 0) return {};
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_NOTE) continue;
+    const auto offset = static_cast<std::int64_t>(header.p_offset);
+    if (std::string id = id_in(elf_getdata_rawchunk(elf, offset, header.p_filesz, ELF_T_BYTE)); !id.empty()) return id;
+  }
+  return {};
 }
 
 // Returns the rank of a name. If several names have the same address, the one with the highest rank is used. The
@@ -64,9 +83,7 @@ ElfSymbols::ElfSymbols(FileDescriptor file, std::string path) : path_(std::move(
   handle_ = std::make_unique<Handle>(file_.get());
   if (handle_->elf == nullptr || elf_kind(handle_->elf) != ELF_K_ELF)
     throw Error("Not a program or library (ELF)").at({path_, {}, {}});
-  const void* id = nullptr;
-  if (const ssize_t bytes = dwelf_elf_gnu_build_id(handle_->elf, &id); bytes > 0 && bytes <= 64)
-    build_id_ = hex(id, static_cast<std::size_t>(bytes));
+  build_id_ = build_id_of(handle_->elf);
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(handle_->elf, section)) != nullptr;)
     if (GElf_Shdr header; gelf_getshdr(section, &header) != nullptr && header.sh_type == SHT_SYMTAB) has_symtab_ = true;
   read_segments();

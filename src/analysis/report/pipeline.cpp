@@ -8,6 +8,7 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_pipeline.h>
 
+#include "analysis/report/batches.hpp"
 #include "base/thread.hpp"
 
 namespace kmt {
@@ -16,25 +17,6 @@ namespace {
 
 // Number of batches in progress: enough to keep all stages busy, few enough to fit into the cache.
 constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
-
-// One batch of events, with a copy for each analysis.
-using Batches = std::vector<MatchedBatch>;
-
-bool read(Source& source, Batches& batches) {
-  if (!source.read(batches.front().events)) return false;
-  for (std::size_t i = 1; i < batches.size(); ++i) batches[i].events = batches.front().events;
-  return true;
-}
-
-void run_stage(unsigned stage, std::span<ReportAnalysis* const> analyses, Batches& batches) {
-  for (std::size_t i = 0; i < analyses.size(); ++i) analyses[i]->run_stage(stage, batches[i]);
-}
-
-void run_alone(Source& source, std::span<ReportAnalysis* const> analyses) {
-  Batches batches(analyses.size());
-  while (read(source, batches))
-    for (unsigned stage = 0; stage < ReportAnalysis::kStages; ++stage) run_stage(stage, analyses, batches);
-}
 
 void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -45,7 +27,7 @@ void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses,
         // The last stage also handles batches in order. It has therefore finished the batch that used this place
         // before.
         Batches& batches = places[next++ % kBatches];
-        if (!read(source, batches)) {
+        if (!read_batches(source, batches)) {
           control.stop();
           return nullptr;
         }
@@ -67,7 +49,7 @@ void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses,
 }  // namespace
 
 void run_analyses(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
-  if (threads <= 1) return run_alone(source, analyses);
+  if (threads <= 1) return run_in_one_thread(source, analyses);
   try {
     run_side_by_side(source, analyses, threads);
   } catch (const std::runtime_error& error) {

@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace serve
-#include <cerrno>
 #include <chrono>
-#include <cstdint>
-#include <cstring>
 #include <ctime>
-#include <exception>
 #include <memory>
-#include <mutex>
 #include <thread>
 
-#include <arpa/inet.h>
-#include <fmt/format.h>
-#include <netinet/in.h>
-#include <prometheus/exposer.h>
-#include <sys/socket.h>
-
 #include "analysis/heap/exported_series.hpp"
-#include "base/error.hpp"
-#include "base/file.hpp"
-#include "base/number.hpp"
 #include "base/text.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
@@ -27,7 +13,7 @@
 #include "cli/support/live_options.hpp"
 #include "cli/support/say.hpp"
 #include "cli/watch/heap_watch.hpp"
-#include "views/export/prometheus.hpp"
+#include "cli/watch/metrics_server.hpp"
 
 namespace kmt {
 
@@ -61,63 +47,11 @@ Exit status:
   2  wrong usage, or the address cannot be listened on
   3  not permitted or not supported here)";
 
-// The metrics that the threads of the server return to clients.
-class Metrics : public prometheus::Collectable {
- public:
-  void set(ExportedMetrics metrics) {
-    const std::lock_guard lock(mutex_);
-    metrics_ = std::move(metrics);
-  }
-  std::vector<prometheus::MetricFamily> Collect() const override {
-    const std::lock_guard lock(mutex_);
-    return metric_families(metrics_);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  ExportedMetrics metrics_;
-};
-
-[[noreturn]] void refuse(const std::string& address, std::string_view why) {
-  throw Error(fmt::format("Cannot listen on {}: {}", printable(address), why))
-      .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751");
-}
-
-// Tries to bind to the address before the server does, because the server reports a failure without its reason.
-void check_address(const std::string& address) {
-  if (address.starts_with('[')) refuse(address, "IPv6 addresses are not supported");
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) refuse(address, "it has no port");
-  if (colon == 0) refuse(address, "it has no address; 0.0.0.0 means all addresses of this machine");
-  const std::string host = address.substr(0, colon);
-  const std::string digits = address.substr(colon + 1);
-  const std::uint16_t port = parse_number<std::uint16_t>(digits).value_or(0);
-  if (port == 0) refuse(address, "a port is a number from 1 to 65535");
-  sockaddr_in place{};
-  place.sin_family = AF_INET;
-  place.sin_port = htons(port);
-  if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is not an IPv4 address");
-  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // the server sets this option too
-  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
-    refuse(address, std::strerror(errno));
-}
-
-std::unique_ptr<prometheus::Exposer> listen(const std::string& address) {
-  try {
-    return std::make_unique<prometheus::Exposer>(address);
-  } catch (const std::exception& error) {
-    refuse(address, error.what());
-  }
-}
-
 void serve(const ServeArguments& options) {
   const InterruptGuard interrupt;
   LiveOptions live;
   live.cgroup = options.cgroup;
-  const auto metrics = std::make_shared<Metrics>();
-  check_address(options.address);
+  MetricsServer server(options.address);
   say_caveats();
   HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
                   {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::net},
@@ -146,12 +80,11 @@ void serve(const ServeArguments& options) {
     now.memory = result.memory;
     now.cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
     now.start_unix_seconds = start;
-    metrics->set(std::move(now));
+    server.set(std::move(now));
   };
   publish();
   // The server starts to listen only when the first data is available, so every client receives data.
-  const std::unique_ptr<prometheus::Exposer> exposer = listen(options.address);
-  exposer->RegisterCollectable(metrics);
+  server.listen();
   say("Serving http://{}/metrics; press Ctrl+C to stop\n", printable(options.address));
   while (!interrupt.interrupted()) {
     std::this_thread::sleep_for(kPause);

@@ -4,7 +4,6 @@
 // dropped, as are numbers that the library cannot hold.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include <babeltrace2/babeltrace.h>
@@ -17,9 +16,6 @@ struct PutFieldClass {
   void operator()(const bt_field_class* object) const { bt_field_class_put_ref(object); }
 };
 using FieldClassRef = std::unique_ptr<bt_field_class, PutFieldClass>;
-
-// Elements of an array, and bytes of a text, beyond this number are dropped. A record has at most 4000 bytes anyway.
-constexpr std::uint64_t kMostKept = 4096;
 
 // Makes the field class. `field.is_kept` must be true.
 FieldClassRef make_field_class(bt_trace_class* trace, const FieldNode& field);

@@ -12,6 +12,9 @@
 
 namespace kmt::ctf {
 
+// Elements of an array, and bytes of a text, beyond this number are dropped. A record has at most 4000 bytes anyway.
+constexpr std::uint64_t kMostKept = 4096;
+
 enum class FieldKind : std::uint8_t {
   bit_array,
   boolean,

@@ -12,7 +12,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "formats/ctf/field_classes.hpp"
 
 namespace kmt::ctf {
 
