@@ -3,6 +3,7 @@
 # Installs the Debian packages that are needed to build, test or benchmark, or to make the pictures of the documents.
 # Does nothing if they are installed.
 #   tools/install-packages.sh [build|test|bench|images]
+#   tools/install-packages.sh static [PACKAGE…]      for packaging/static, with the compiler of another architecture
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev libbabeltrace2-dev zlib1g-dev
@@ -17,6 +18,9 @@ command -v npm >/dev/null || build+=(nodejs npm)
 test=("${build[@]}" libgtest-dev python3-jsonschema python3-numpy mypy zstd trace-cmd linux-perf babeltrace2 golang-go protobuf-compiler prometheus tmux git clang-format clang-tidy clang-19 lld
   libclang-rt-19-dev dpkg-dev ccache scdoc zsh fish shellcheck procps strace util-linux qemu-system-x86 qemu-system-arm qemu-system-misc cpio chromium clickhouse-server)
 bench=("${build[@]}" libbenchmark-dev zstd trace-cmd linux-perf)
+# The recorder needs none of the optional libraries (docs/install.md).
+static=(g++ cmake ninja-build pkg-config libfmt-dev libcli11-dev nlohmann-json3-dev libprotozero-dev libtraceevent-dev
+  zlib1g-dev libzstd-dev libxxhash-dev libelf-dev libbpf-dev bpftool clang python3 "${@:2}")
 # tools/make_images takes pictures of a terminal and of pages.
 images=("${build[@]}" chromium tmux aha)
 
@@ -26,7 +30,8 @@ case "$purpose" in
   test) wanted=("${test[@]}") ;;
   bench) wanted=("${bench[@]}") ;;
   images) wanted=("${images[@]}") ;;
-  *) echo "usage: $0 [build|test|bench|images]" >&2; exit 2 ;;
+  static) wanted=("${static[@]}") ;;
+  *) echo "usage: $0 [build|test|bench|images|static]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The main program. It defines the commands, runs one of them and reports errors.
+// The main program. It runs a command and reports errors.
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "cli/command_line.hpp"
 #include "cli/help.hpp"
+#include "cli/program.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
 #include "cli/support/errors.hpp"
@@ -22,27 +23,6 @@
 
 namespace kmt {
 namespace {
-
-constexpr const char* kDescription =
-    "kmemtrace shows who allocates kernel memory, how much of it is wasted, where it is freed, and what is never "
-    "freed.";
-
-constexpr const char* kMainFooter = R"(Quick start, as root:
-  kmemtrace record --duration 5s     record five seconds of this machine into trace.kmt
-  kmemtrace report                   who allocated what, from trace.kmt
-  kmemtrace check trace.kmt          is the trace sound?
-
-Traces from any machine can be read here, with any architecture, byte order and word size.
-
-Exit status:
-  0  good
-  1  found what the command looks for (check: the trace is not sound; leaks: something grows)
-  2  wrong usage or input
-  3  not permitted or not supported here)";
-
-int run_nothing(const Command&) {
-  throw Error("No command given").hint("`kmemtrace report FILE` reports on a trace; `kmemtrace -h` lists the commands");
-}
 
 // A program name of 2008, and the arguments that this name stands for. Files with these names are symlinks to this
 // program.
@@ -67,27 +47,17 @@ std::vector<std::string> arguments_of(const std::string& program, int argc, char
   return arguments;
 }
 
-void add_commands(Command& program) {
-  for (Command (*const make)() :
-       {list_command,     record_command,      stat_command,  top_command,        profile_command,  serve_command,
-        check_command,    report_command,      pages_command, leaks_command,      timeline_command, simulate_command,
-        snapshot_command, investigate_command, diff_command,  flamegraph_command, graph_command,    export_command,
-        fleet_command,    convert_command,     repair_command})
-    add_force(program.commands.emplace_back(make()));
-  program.commands.push_back(completion_command(program));
-  program.flag("--version", {}, "Show the version");
-}
-
 int run(int argc, char** argv) {
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
   const bool is_daemon = name == "kmemtraced";
-  Command program = is_daemon ? kmemtraced_program() : Command{"kmemtrace", kDescription, kMainFooter, run_nothing};
+  Command program = is_daemon ? kmemtraced_program() : Command{"kmemtrace", "", "", nullptr};
   if (!is_daemon) add_commands(program);
   std::vector<std::string> arguments = arguments_of(name, argc, argv);
   if (!is_daemon && !arguments.empty() && arguments.front() == "help") {
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
   }
+  if (!is_daemon && !arguments.empty()) refuse_absent_command(arguments.front());
   // kmemtrace-report of 2008 reads the relay files in the working directory.
   if (name == "kmemtrace-report")
     *std::get<std::vector<std::string>*>(program.command("report")->find("FILE")->target) = {"."};

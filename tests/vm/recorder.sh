@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs the static recorder, /bin/recorder, inside the virtual machine. Each command must succeed.
+set -u
+failed=0
+
+# run NAME COMMAND…: writes the output to NAME.out and NAME.err.
+run() {
+  name=$1
+  shift
+  recorder "$@" >"$name.out" 2>"$name.err" && return
+  code=$?
+  case "$name:$code" in check-bpf*:1) return ;; esac # BPF programs may miss events, and `check` then exits with 1
+  echo "$*: exit code $code"
+  cat "$name.err"
+  failed=1
+}
+
+cat >/tmp/workload <<'END'
+for _ in $(seq 20); do find /sys/kernel/mm | sort >/tmp/list; done
+END
+
+uname -r >release
+run list list
+run snapshot snapshot --json --limit 0
+run record record -o trace.kmt -- sh /tmp/workload
+# The test computes the expected report from tracepoints only, so this recording has no probes.
+run record-dat record --no-probes -o trace.dat -- sh /tmp/workload
+for trace in trace.kmt trace.dat; do
+  run "check-$trace" check --json "$trace"
+done
+run convert convert trace.dat converted.kmt
+head -c $(($(stat -c %s trace.kmt) * 3 / 4)) trace.kmt >cut.kmt
+run repair repair cut.kmt -o repaired.kmt
+if [ -e /sys/kernel/btf/vmlinux ]; then
+  run stat stat --json -- sh /tmp/workload
+  run record-bpf record --backend bpf -o bpf.kmt -- sh /tmp/workload
+  run check-bpf.kmt check --json bpf.kmt
+  run top top --batch --raw --interval 100ms --limit 0 -- sh /tmp/workload
+  run profile profile --json --rate 4K -- sh /tmp/workload
+fi
+recorder report trace.kmt 2>report.err
+echo $? >report.code
+exit $failed

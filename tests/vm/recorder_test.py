@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests the static recorder on a stock Debian kernel in a virtual machine, whose root has only busybox. The recordings
+are read here, by the full program and by trace-cmd.
+  recorder_test.py ARCHITECTURE       as arm64; builds build-static-ARCHITECTURE/kmemtrace"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, '..', '..')
+sys.path[:0] = [os.path.join(HERE, '..', folder) for folder in ('support', 'oracle')]
+import kmem_oracle  # noqa: E402
+from kmemtrace import report, run  # noqa: E402
+from machine import run_script  # noqa: E402
+
+ARCHITECTURE = sys.argv.pop()
+MOST_BYTES = 6 << 20
+
+
+class Recorder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        subprocess.run([f'{ROOT}/packaging/static', ARCHITECTURE], check=True)
+        cls.program = f'{ROOT}/build-static-{ARCHITECTURE}/kmemtrace'
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        run_script('recorder.sh', cls.out, '--arch', ARCHITECTURE, '--timeout', '600', '--file', f'{cls.program}:/bin/recorder')
+
+    def path(self, name):
+        return os.path.join(self.out, name)
+
+    def text(self, name):
+        with open(self.path(name), encoding='utf-8') as file:
+            return file.read()
+
+    def test_needs_no_library(self):
+        headers = subprocess.run(['readelf', '--program-headers', '--dynamic', self.program], stdout=subprocess.PIPE,
+                                 encoding='utf-8', check=True).stdout
+        self.assertNotIn('INTERP', headers)
+        self.assertNotIn('NEEDED', headers)
+        self.assertLessEqual(os.path.getsize(self.program), MOST_BYTES)
+
+    def test_list_shows_the_kernel(self):
+        self.assertIn(f'release    {self.text("release").strip()}', self.text('list.out'))
+        self.assertIn('recording  possible', self.text('list.out'))
+
+    def test_check_finds_nothing_lost(self):
+        for name in ('trace.kmt', 'trace.dat'):
+            with self.subTest(name):
+                [found] = json.loads(self.text(f'check-{name}.out'))['files']
+                self.assertEqual(('sound', 0), (found['verdict'], found['trace']['lost_events']))
+                [here] = json.loads(run('check', '--json', self.path(name)).stdout)['files']
+                self.assertEqual(found['trace']['events'], here['trace']['events'])
+
+    def test_report_agrees_with_trace_cmd(self):
+        want = kmem_oracle.Report(kmem_oracle.parse(kmem_oracle.report_text(self.path('trace.dat'))), 4096)
+        self.assertGreater(want.slab['matched_frees'], 1000)
+        got = report(self.path('trace.dat'))
+        kmem_oracle.allow_own_frees(want, got)
+        found = kmem_oracle.differences(want, got)
+        self.assertFalse(found, '\n'.join(found[:20]))
+        converted = report(self.path('converted.kmt'))
+        self.assertEqual((got['events'], got['slab']), (converted['events'], converted['slab']))
+
+    def test_repaired_file_can_be_read(self):
+        self.assertGreater(report(self.path('repaired.kmt'))['slab']['allocations'], 0)
+
+    def test_counts_inside_the_kernel(self):
+        if not os.path.exists(self.path('stat.out')):
+            self.skipTest('the kernel does not describe its types')
+        counted = {event['event']: event for event in json.loads(self.text('stat.out'))['events']}
+        slab = [event for name, event in counted.items() if 'kmalloc' in name or 'cache_alloc' in name]
+        events = sum(event['events'] for event in slab)
+        recorded = report(self.path('bpf.kmt'))['slab']['allocations']
+        self.assertAlmostEqual(events, recorded, delta=events // 5)
+        estimate = json.loads(self.text('profile.out'))['slab']['bytes']
+        self.assertGreater(estimate['high'], 0.8 * sum(event['bytes_allocated'] for event in slab))
+        self.assertIn('kmemtrace top - ', self.text('top.out'))
+
+    def test_names_the_full_program_for_other_commands(self):
+        self.assertEqual('3\n', self.text('report.code'))
+        self.assertIn('The recorder has no command "report"', self.text('report.err'))
+
+
+if __name__ == '__main__':
+    unittest.main()
