@@ -3,8 +3,13 @@
 import json
 import os
 import re
+import sys
 
-import jsonschema
+try:
+    import jsonschema
+except ImportError:  # this Python is not Debian's, but Debian's package works for it
+    sys.path.append('/usr/lib/python3/dist-packages')
+    import jsonschema
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'schemas')
 

@@ -9,8 +9,10 @@ import sys
 import tempfile
 import unittest
 
-from machine import HERE, run_script
-from module_builder import build_module, load_run
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support')]
+import schemas  # noqa: E402
+from machine import HERE, run_script  # noqa: E402
+from module_builder import build_module, load_run  # noqa: E402
 
 KERNEL = sys.argv.pop()
 COUNT = int(os.environ.get('OBJECTS', '100000'))
@@ -92,6 +94,11 @@ class Objects(unittest.TestCase):
                 _, slots = active[cache['cache']]
                 self.assertLessEqual(cache['objects'], slots + 1000)  # the program allocates meanwhile
                 self.assertLessEqual(cache['slabs_changed'], 0.1 * cache['slabs_read'])
+
+    def test_json_matches_its_schema(self):
+        for name in ('objects.json', 'limited.json'):
+            with self.subTest(name):
+                schemas.check(self, self.text(name))
 
     def test_limits_hold(self):
         self.assertLessEqual(self.limited['bytes_read'], 1 << 20)
