@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The parts of the program that can be left out, so that their libraries are not needed. docs/install.md lists them.
+# Optional parts of the program. A build without a part does not need the part's library. docs/install.md lists them.
 option(KMEMTRACE_PARTS "Default of the optional parts below" ON)
 
 # Defines the option KMEMTRACE_${part}. If it is ON, the pkg-config modules that follow are required.

@@ -29,7 +29,7 @@ CONTEXTS = ('task', 'softirq', 'hardirq', 'nmi')  # names of the numbers in the 
 class Event(NamedTuple):
     """An event. A value that does not exist for its kind is 0 or empty. Sizes are in bytes."""
     time_ns: int  # time on the clock of the trace
-    address: int  # start of the memory; for pages, the first page frame number. Failed: 0, or 2**64 - 1 for pages
+    address: int  # start of the memory; for pages, the first page frame number. 0 if the allocation failed (pages: 2**64 - 1)
     bytes_requested: int
     bytes_allocated: int
     call_site: int  # address of the code that requested or freed the memory
@@ -71,7 +71,7 @@ class Columns(Dict[str, Any]):
 
 
 class _Reader:
-    """A trace that is open in the library. close() or the end of its life closes it."""
+    """A trace that is open in the library. It is closed by close(), or when the object is deleted."""
 
     def __init__(self, path: Path) -> None:
         error = ctypes.c_void_p()
@@ -123,7 +123,7 @@ class _Names(Dict[int, Any]):
 
 
 class Trace:
-    """A trace. Each method reads the trace anew, so methods may be called in any order. Only one thread at a time may
+    """A trace. Each method reads the trace from its start, so methods may be called in any order. Only one thread at a time may
     use an object."""
 
     def __init__(self, path: Path) -> None:

@@ -51,7 +51,9 @@ void add_commands(Command& program) {
 void refuse_absent_command(std::string_view name) {
   if (std::ranges::find(kAbsent, name) != kAbsent.end())
     throw Error(fmt::format("The recorder has no command \"{}\"", name), ExitCode::unsupported)
-        .hint("Use the full kmemtrace, on this or another machine; docs/install.md describes how to get it");
+        .hint(
+            "Copy the trace to a machine with the full kmemtrace, and run the command there (docs/install.md in the "
+            "sources)");
 }
 
 }  // namespace kmt

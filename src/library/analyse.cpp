@@ -21,7 +21,7 @@ kmt::GroupKey key_named(std::string_view name) {
     if (info.name == name) return info.key;
     keys.append(keys.empty() ? "The keys are " : ", ").append(info.name);
   }
-  throw Error("There is no key \"" + std::string(name) + "\" to group by", "", {}, keys);
+  throw Error("Unknown grouping key \"" + std::string(name) + "\"", "", {}, keys);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ const kmt::Column<kmt::GroupRow>* report_column(const kmt_options& options, cons
   if (key.empty()) return by == std::vector{kmt::GroupKey::lifetime} ? kmt::find_group_column("name") : nullptr;
   const kmt::Column<kmt::GroupRow>* const column = kmt::find_group_column(key);
   if (column == nullptr || column->needs_window)
-    throw Error("There is no column \"" + key + "\"", "", {}, "`kmemtrace report --help` lists the columns");
+    throw Error("Unknown column \"" + key + "\"", "", {}, "`kmemtrace report --help` lists the columns");
   return column;
 }
 
@@ -69,7 +69,7 @@ double threshold_of(const kmt_options& options) {
 
 std::string series_text(const char* path, const kmt_options& options, kmt::SeriesOrder order) {
   if (options.by != nullptr || options.sort != nullptr)
-    throw Error("Keys and columns are for events, but the file is a series of snapshots", path, {}, "");
+    throw Error("A series of snapshots has no events, so `by` and `sort` do not apply", path, {}, "");
   return kmt::json_series(kmt::read_series({path}, threshold_of(options)), {order, options.limit});
 }
 
@@ -89,13 +89,13 @@ std::string leaks_text(const char* path, const kmt_options& options) {
   view.limit = options.limit;
   if (options.sort != nullptr) view.sort = kmt::find_leak_column(options.sort);
   if (view.sort == nullptr)
-    throw Error("There is no column \"" + text_of(options.sort) + "\"", "", {},
+    throw Error("Unknown column \"" + text_of(options.sort) + "\"", "", {},
                 "`kmemtrace leaks --help` lists the columns");
   kmt::ReportRequest request;
   request.history = request.history_of_live = request.holders = request.until_cut = true;
   request.by = options.by != nullptr ? keys_of(options.by) : kmt::usual_leak_keys(false);
   if (std::ranges::any_of(request.by, kmt::is_known_when_freed))
-    throw Error("Live allocations have no key that describes their free", "", {}, "");
+    throw Error("Live allocations cannot be grouped by their free", "", {}, "");
   const std::string kallsyms = text_of(options.kallsyms);
   kmt::ReportResult result = analyse(path, kallsyms, request).result;
   if (options.by == nullptr && result.trace.stacks != 0) {

@@ -90,7 +90,7 @@ const std::vector<Column>& columns() {
 std::size_t column(std::string_view key) {
   const auto found = std::ranges::find(columns(), key, &Column::key);
   if (found == columns().end())
-    throw Error("There is no column \"" + std::string(key) + "\"", "", {}, "columns() lists them");
+    throw Error("Unknown column \"" + std::string(key) + "\"", "", {}, "columns() lists them");
   return static_cast<std::size_t>(found - columns().begin());
 }
 

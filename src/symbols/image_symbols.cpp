@@ -23,7 +23,7 @@ std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {
   const auto found = names_.symbol(address);
   if (!found || (address >= image_end_ && (found->module.empty() || found->offset > kMostOffset))) return std::nullopt;
   ImageSymbol symbol{std::string(found->name), std::string(found->module), found->offset};
-  // The letters of the kernel's own symbols do not show what is code in every version.
+  // In some kernel versions, the type letters of the kernel's own symbols do not show which symbols are code.
   symbol.is_code =
       found->module.empty() ? address >= code_begin_ && address < code_end_ : found->type == 't' || found->type == 'T';
   return symbol;

@@ -81,7 +81,7 @@ SlabAddresses slab_symbols(std::string_view kallsyms) {
     if (name == "_text") found.image_begin = line.address;
   });
   if (found.slab_caches != 0 && found.image_begin != 0) return found;
-  throw Error("The kernel's symbols do not show where its slab caches are", ExitCode::unsupported)
+  throw Error("Cannot find the slab caches in the kernel's symbols", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
       .hint(
           "Run it as root. If kernel.kptr_restrict is 2, addresses are hidden: sysctl kernel.kptr_restrict=1. The "

@@ -12,8 +12,8 @@ namespace kmt {
 // Returns the members of SLUB's structures. Throws Error if the types lack one that every supported kernel has.
 SlubLayout slab_layout(const Btf& btf);
 
-// Returns the addresses that a text of /proc/kallsyms shows directly. `vmemmap` and `page_offset` are then the
-// addresses of the variables that have them, and 0 if there is no such variable. Throws Error if symbols are missing.
+// Returns the addresses in the text of /proc/kallsyms. Sets `vmemmap` and `page_offset` to the addresses of the kernel
+// variables that contain them, or to 0 if there is no such variable. Throws Error if symbols are missing.
 SlabAddresses slab_symbols(std::string_view kallsyms);
 
 }  // namespace kmt

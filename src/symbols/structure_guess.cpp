@@ -15,7 +15,7 @@ namespace {
 
 using Kind = MemberEvidence::Kind;
 
-// How well a member of a structure fits to the evidence.
+// How well a member of a structure matches the evidence.
 struct Fit {
   double points = 0;         // negative: contradicts
   bool is_specific = false;  // few structures have such a member
@@ -172,7 +172,7 @@ StructureGuess guess_structure(const Btf& btf, const GuessedCache& cache, std::s
   const Matcher matcher(btf, cache, evidence);
   std::vector<Matcher::Score> scores;
   std::unordered_set<std::string_view> seen;
-  // A structure that is much smaller than the object would fit to anything.
+  // A structure that is much smaller than the object would match anything.
   const std::uint64_t least = cache.smallest / 2;
   for (std::uint32_t id = 1, end = btf__type_cnt(btf.handle()); id < end; ++id) {
     const btf_type* const type = btf.type(id);

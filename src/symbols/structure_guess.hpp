@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the structure of BTF that fits to the objects of a kind.
+// Finds the BTF structure that matches the objects of a kind.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ struct GuessedCache {
   std::uint64_t largest = 0;
 };
 
-// Returns the structure that fits best. A member that is a pointer to a function must have the prototype that BTF has
-// for the function, a table of functions likewise, and a pointer to an object must point to a structure with the size
-// of its cache. A structure is only returned if at least one such member, or the name of the cache, shows it. The name
-// is empty if several structures fit equally well.
+// Returns the structure that matches best. A pointer to a function must have the function's prototype in BTF. In a
+// table of functions, each pointer must. A pointer to an object must point to a structure with the object size of its
+// cache. At least one such member, or the name of the cache, must match. The name is empty if no structure matches, or
+// if several match equally well.
 StructureGuess guess_structure(const Btf& btf, const GuessedCache& cache, std::span<const MemberEvidence> evidence);
 
 // True if the name of a cache is made from the name of the structure: "ext4_inode_cache" and "ext4_inode".

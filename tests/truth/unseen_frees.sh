@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs each load once under each tool. Prints what the tool says, and the kernel's count of slab bytes in use before the
-# tool started and after it ended.
+# Runs each load once under each tool, and stores the output of the tool. Prints the slab bytes in use before the tool
+# started and after it ended, according to the kernel.
 set -u
 # shellcheck source=tests/vm/untraced_loads.sh
 . /untraced_loads.sh

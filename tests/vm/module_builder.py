@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Packages of these releases have host programs for a newer C library than that of Debian 12.
 NEWER = {'trixie-backports': 'trixie'}
 LIBRARIES = ('libc6', 'libelf1t64', 'zlib1g', 'libzstd1')
-# The host programs, which tell the architecture from their name.
+# The host programs, and the names under which they run. They derive the architecture from this name.
 PROGRAMS = {'scripts/mod/modpost': 'modpost.real-lsb-64', 'tools/objtool/objtool': 'objtool.real-x86'}
 
 

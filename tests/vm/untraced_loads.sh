@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Loads that use kernel paths without a tracepoint. Prepares them, and defines load_command NAME.
 
-# Paths make the shell execute programs instead of its own commands.
+# With a full path, the shell runs the program and not its built-in command.
 cat >/tmp/forks <<'END'
 for _ in $(seq 600); do /bin/true; /bin/ls / | /bin/sort >/tmp/list; done
 for _ in $(seq 60); do /bin/sleep 1 & done

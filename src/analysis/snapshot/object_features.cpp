@@ -64,7 +64,7 @@ std::uint32_t ObjectFeatures::number_of(WordFeature feature) {
   return found->second;
 }
 
-// Leaves out features that few objects have, such as the head of a list, or what an earlier object left in memory that
+// Leaves out features that few objects have, such as the head of a list, or data of an earlier object in memory that
 // was not cleared.
 void ObjectFeatures::drop_rare() {
   std::vector<std::size_t> counts(features_.size());

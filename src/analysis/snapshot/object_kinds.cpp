@@ -20,7 +20,7 @@ using Described = ObjectFeatures::Described;
 using Members = std::vector<const Described*>;
 
 struct Cluster {
-  Numbers features;  // of the first, largest part
+  Numbers features;  // features of its largest group of equal objects
   Members members;
 };
 
@@ -45,12 +45,13 @@ std::vector<Cluster> merged(std::vector<Cluster> clusters, Matches matches) {
   return kept;
 }
 
-// True if one of both has all functions and tables of the other.
+// True if one cluster has all functions and tables of the other.
 bool is_subset(const Cluster& a, const Cluster& b) {
   return std::ranges::includes(a.features, b.features) || std::ranges::includes(b.features, a.features);
 }
 
-// True if no word points to different things, and most words that point to something do so in both.
+// True if no offset has different features, and at least half of the features of the cluster with fewer features are in
+// both.
 bool is_similar(const ObjectFeatures& features, const Cluster& a, const Cluster& b) {
   std::map<std::uint32_t, std::uint32_t> at_offset;  // number of the feature of `a` by offset
   for (const std::uint32_t number : a.features) at_offset[features.feature(number).offset] = number;
@@ -67,7 +68,8 @@ bool is_similar(const ObjectFeatures& features, const Cluster& a, const Cluster&
 
 std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
 
-// The sample has objects of some slabs. The number of all slots is in slabinfo.
+// Estimates the number of live objects in all slabs: the live share of the slabs that were read, times the slots in
+// slabinfo.
 double objects_in_all(const CacheSample& sample, double sampled_weight) {
   if (sample.slots == 0) return 0;
   const double live_share = static_cast<double>(sample.live) / static_cast<double>(sample.slots);

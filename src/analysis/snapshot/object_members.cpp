@@ -12,8 +12,9 @@ namespace kmt {
 namespace {
 
 constexpr std::uint32_t kWord = sizeof(std::uint64_t);
-constexpr double kCommon = 0.5;       // share of the objects with a member, from which the member belongs to the kind
-constexpr double kOftenNumber = 0.3;  // share of the objects with a number, from which a word is no pointer
+constexpr double kCommon = 0.5;  // a member belongs to the kind if at least this share of the objects has it
+constexpr double kOftenNumber =
+    0.3;  // a word counts as a number if at least this share of the objects has a number there
 
 // Contents of the words at one offset.
 struct WordColumn {
@@ -109,7 +110,7 @@ std::vector<std::uint32_t> chains_of(const CacheSample& sample, const ObjectGrou
   return chains;
 }
 
-// Some objects of a chain are next to its head, which is a variable.
+// Returns the variable that is the head of a chain. The first and last objects of the chain point to it.
 const ImageSymbol* list_head_of(const ObjectFeatures& features, const ObjectGroup& group) {
   for (const ObjectSample* object : group.objects)
     for (const std::uint32_t offset : group.chains)

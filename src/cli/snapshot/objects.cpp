@@ -43,7 +43,7 @@ void refuse_other_architectures() {
   utsname name{};
   if (::uname(&name) == 0 && std::string_view(name.machine) == "x86_64" && sizeof(void*) == sizeof(std::uint64_t))
     return;
-  throw Error("--objects knows only the memory layout of x86-64, and not of this machine", ExitCode::unsupported)
+  throw Error("--objects supports only x86-64 machines", ExitCode::unsupported)
       .hint("drgn can inspect objects of slab caches on other machines");
 }
 
@@ -55,7 +55,7 @@ unsigned possible(const std::string& path) {
          1;
 }
 
-// Caches of the running kernel, and what is needed to read and to name their objects.
+// Reads the slab caches of the running kernel and names their objects.
 class LiveObjects {
  public:
   explicit LiveObjects(const ObjectLimits& limits)
@@ -107,7 +107,7 @@ SlabAddresses LiveObjects::addresses() {
   found.cpus = possible("/sys/devices/system/cpu/possible");
   found.nodes = possible("/sys/devices/system/node/possible");
   if (found.vmemmap != 0 && found.page_offset != 0) return found;
-  throw Error("The kernel's memory does not show where its page frames are", ExitCode::unsupported)
+  throw Error("Cannot find the kernel's page structures (vmemmap) or its direct map of RAM", ExitCode::unsupported)
       .at({"/proc/kcore", {}, {}})
       .hint("Please report this, with the output of `uname -a`");
 }
@@ -125,8 +125,8 @@ const SlabCache& LiveObjects::cache_named(const std::string& name) const {
       .hint("`kmemtrace snapshot` and /proc/slabinfo list the caches");
 }
 
-// Size classes of kmalloc hold objects that are larger than the next smaller class. Other caches have one size, but
-// merging adds up to a word.
+// Returns the smallest size of objects in the cache. Objects in a size class of kmalloc are larger than the next
+// smaller class. Other caches have one size, but the kernel merges caches that are up to 7 bytes smaller.
 std::uint64_t LiveObjects::smallest_of(const SlabCache& cache) const {
   if (!cache.name.starts_with("kmalloc-")) return cache.object_size - std::min<std::uint64_t>(cache.object_size, 7);
   std::uint64_t smaller = 0;
@@ -183,7 +183,7 @@ ImageSymbols LiveObjects::symbols_of(const CacheSample& sample) {
   return symbols;
 }
 
-// Follows a list until it passes its head, if the head is a variable of a module.
+// Follows a list to its head. Returns the head if it is a variable of the kernel or of a module.
 std::optional<ImageSymbol> LiveObjects::head_of_list(std::uint64_t link) {
   constexpr unsigned kMostSteps = 500;
   std::uint64_t at = link;
@@ -196,8 +196,8 @@ std::optional<ImageSymbol> LiveObjects::head_of_list(std::uint64_t link) {
   return std::nullopt;
 }
 
-// Sets the module from the head of the list in which the objects are. Objects that are far from the head do not find
-// it. Lists of different heads show that the objects are not of one kind.
+// Sets the module from the head of the list in which the objects are. The search stops before it reaches a head that is
+// far away. If lists have different heads, the objects are not of one kind.
 bool LiveObjects::follow_lists(ObjectGroup& group) {
   constexpr std::size_t kMostObjects = 400;
   for (const std::uint32_t offset : group.chains) {
@@ -215,7 +215,8 @@ bool LiveObjects::follow_lists(ObjectGroup& group) {
   return false;
 }
 
-// Returns the first function or table of functions that an object points to, in a module if there is one.
+// Returns the first symbol of a module that the object points to. If there is none, returns the first function or table
+// of functions.
 std::optional<ImageSymbol> LiveObjects::symbol_in(std::uint64_t address, std::uint64_t bytes) {
   std::vector<std::uint8_t> data(std::min<std::uint64_t>(bytes, kMostTableBytes));
   ImageSymbols symbols;
@@ -272,9 +273,9 @@ CacheKinds LiveObjects::kinds_of(const CacheSample& sample, double seen) {
   }
   CacheKinds kinds = finish_kinds(sample, std::move(groups));
   if (memory_.is_exhausted())
-    kinds.notes.push_back("The reading stopped at its limit of bytes. Raise it with --most-bytes.");
+    kinds.notes.push_back("The limit of --most-bytes stopped the reading. Raise it for a larger sample.");
   if (seen < 1)
-    kinds.notes.push_back(fmt::format("{:.0f}% of the page frames were looked at, in random order.", 100 * seen));
+    kinds.notes.push_back(fmt::format("The search covered {:.0f}% of the page frames, in random order.", 100 * seen));
   if (sample.slabs_changed > 0)
     kinds.notes.push_back(fmt::format("{} of {} slabs changed while they were read, and were left out.",
                                       sample.slabs_changed, sample.slabs_changed + sample.slabs_read));

@@ -116,19 +116,20 @@ typedef struct kmt_columns {
 /* Reads the next events, in order of time. Returns 1 if there are any, 0 at the end, and -1 on failure. Damage in the
  * trace is no failure: the results of kmt_report_json() state it. */
 KMT_API int kmt_read(kmt_trace *trace, kmt_columns *columns, kmt_error **error);
-/* Returns the number of lost events, as far as known. It is complete at the end of the trace. */
+/* Returns the number of events known to be lost so far. The number is final after kmt_read() returned 0. */
 KMT_API uint64_t kmt_lost_events(const kmt_trace *trace);
 
 /* Return the names of numbers in columns. The strings and arrays are valid until the next kmt_read() or kmt_close().
- * An unknown number gives "" or no frames. */
+ * For an unknown number, kmt_stack() returns 0, and the other functions return "". */
 KMT_API const char *kmt_kind_name(uint8_t kind);                           /* such as "page_alloc"; never freed */
 KMT_API const char *kmt_event_name(const kmt_trace *trace, uint32_t name); /* such as "mm_page_alloc" */
 KMT_API const char *kmt_cache_name(const kmt_trace *trace, uint32_t cache);
 /* Stores the return addresses in the kernel, innermost first, and returns their number. */
 KMT_API size_t kmt_stack(const kmt_trace *trace, uint32_t stack, const uint64_t **frames);
 
-/* Return a name such as "__d_alloc+0x29", or the address in hex if no symbol is known; and the name that a task had at
- * a time, from the part of the trace that was read. The caller frees the text with kmt_free(). NULL on failure. */
+/* kmt_symbol() returns a name such as "__d_alloc+0x29", or the address in hex if no symbol is known. kmt_task_name()
+ * returns the name of a task at a time, according to the events read so far. The caller frees the text with kmt_free().
+ * Both return NULL on failure. */
 KMT_API char *kmt_symbol(const kmt_trace *trace, uint64_t address, kmt_error **error);
 KMT_API char *kmt_task_name(const kmt_trace *trace, int32_t tid, uint64_t time_ns, kmt_error **error);
 

@@ -105,8 +105,8 @@ struct SlabinfoCache {
   std::uint64_t pages_before = 0;
   std::uint64_t pages_after = 0;
   std::uint64_t pages_predicted = 0;
-  // Since Linux 6.18: maximum number of pages that hold the free objects of the cache's sheaves. The prediction may
-  // differ by this much, because the trace does not show which objects were in sheaves when it began.
+  // Since Linux 6.18: number of pages that the free objects in the cache's sheaves can fill. The prediction may differ
+  // by this much, because the trace does not show which objects were in sheaves when it began.
   std::uint64_t sheaf_pages = 0;
 };
 
@@ -122,7 +122,7 @@ struct SlabinfoComparison {
   std::uint64_t pages_after = 0;
   std::uint64_t pages_predicted = 0;
   std::uint64_t error_pages = 0;       // sum of the errors of the prediction over all caches, in pages
-  std::uint64_t error_in_sheaves = 0;  // the part of error_pages that is not more than the sheaves of each cache hold
+  std::uint64_t error_in_sheaves = 0;  // the part of error_pages that sheaves may explain
   std::uint64_t unchanged_error = 0;   // like error_pages, for the simple prediction that no number of slabs changes
   // Number of frees of objects that were allocated before the trace and whose cache is unknown.
   std::uint64_t unknown_frees = 0;

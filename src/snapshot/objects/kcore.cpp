@@ -41,8 +41,8 @@ Error not_permitted(const std::string& path) {
   const std::string lockdown = try_read_file("/sys/kernel/security/lockdown").value_or("");
   if (is_locked || lockdown.find("[confidentiality]") != std::string::npos)
     return refused(path, "kernel lockdown (confidentiality) forbids it, even to root",
-                   "Lockdown can only be left by a boot without lockdown=confidentiality. Without the contents of "
-                   "objects, `kmemtrace profile` shows which code allocates from the cache");
+                   "To end lockdown, boot without lockdown=confidentiality. `kmemtrace profile` does not read objects, "
+                   "and shows which code allocates from the cache");
   return refused(path, "this needs root with the capability CAP_SYS_RAWIO",
                  "Run it as root, outside of containers: sudo kmemtrace snapshot --objects CACHE");
 }
@@ -52,7 +52,7 @@ FileDescriptor open_kcore(const std::string& path) {
   if (file) return file;
   if (errno == ENOENT)
     throw refused(path, "this kernel has no /proc/kcore (CONFIG_PROC_KCORE)",
-                  "Without the contents of objects, `kmemtrace profile` shows which code allocates from the cache");
+                  "`kmemtrace profile` does not read objects, and shows which code allocates from the cache");
   if (errno == EACCES || errno == EPERM) throw not_permitted(path);
   throw system_error("Cannot open the kernel's memory", path);
 }
@@ -104,7 +104,7 @@ Kcore::Kcore(std::uint64_t most_bytes, std::string path)
     : path_(std::move(path)), file_(open_kcore(path_)), most_bytes_(most_bytes) {
   const std::vector<std::uint8_t> start = read_start(file_.get());
   if (start.empty())
-    throw refused(path_, "the file is empty, as containers show it", "Run it on the host, outside of containers");
+    throw refused(path_, "the file is empty, as in containers", "Run it on the host, outside of containers");
   try {
     segments_ = core_segments(start);
   } catch (Error& error) {

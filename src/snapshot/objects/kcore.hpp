@@ -27,7 +27,7 @@ std::vector<CoreSegment> core_segments(Bytes headers);
 
 class Kcore : public KernelReader {
  public:
-  // Throws Error that says why the kernel refuses, if it does. `most_bytes` limits what is read.
+  // Throws Error with the reason if the kernel refuses access. At most `most_bytes` are read.
   explicit Kcore(std::uint64_t most_bytes, std::string path = "/proc/kcore");
 
   bool read(std::uint64_t address, std::span<std::uint8_t> bytes) override;

@@ -25,8 +25,8 @@ inline std::optional<std::uint64_t> read_word(KernelReader& memory, std::uint64_
   return load<std::uint64_t>(bytes.data(), kHostOrder);
 }
 
-// Returns the value of a member in the bytes of a structure, of which `place` must have come from the same types. Empty
-// if the bytes do not contain the member.
+// Returns the value of a member. `structure` has the bytes of the structure, and `place` must be from the types of the
+// same kernel. Empty if the bytes do not contain the member.
 inline std::optional<std::uint64_t> member_in(std::span<const std::uint8_t> structure, const MemberPlace& place) {
   if (place.size == 0 || place.size > sizeof(std::uint64_t) || place.offset > structure.size() ||
       structure.size() - place.offset < place.size)

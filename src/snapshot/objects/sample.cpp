@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 constexpr std::uint64_t kMostBytesOfObject = 2048;  // larger objects are described by their start
-// No memory that objects point to has an address from here to the kernel's image (Documentation/arch/x86/x86_64/mm.rst
-// in Linux 6.12).
+// Objects do not point to addresses between this one and the kernel's image (Documentation/arch/x86/x86_64/mm.rst in
+// Linux 6.12).
 constexpr std::uint64_t kEndOfMaps = 0xffff'fe00'0000'0000;
 constexpr std::size_t kShortestText = 6;
 
@@ -68,7 +68,8 @@ class Describer {
     return word;
   }
 
-  // True if both words have the addresses of other list heads, of which the first points back to this one.
+  // True if the two words are the members `next` and `prev` of a list_head, and `next` points to one whose `prev`
+  // points back.
   bool is_list(const ObjectSample& object, std::size_t index, std::uint64_t own) {
     const auto [next, previous] = std::pair(object.words[index].value, object.words[index + 1].value);
     if (next == 0 || previous == 0 || next % kWord != 0 || previous % kWord != 0) return false;

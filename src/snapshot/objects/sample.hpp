@@ -33,12 +33,12 @@ class SlabCollection {
 
   struct Chosen {
     std::uint64_t frame = 0;
-    double weight = 1;  // number of slabs for which this one stands
+    double weight = 1;  // number of slabs that this one represents
   };
   std::vector<Chosen> choose() const;  // at most `wanted` slabs, evenly from all chunks
 
  private:
-  static constexpr std::size_t kMostOfChunk = 8;  // slabs of one chunk that count as spread
+  static constexpr std::size_t kMostOfChunk = 8;  // maximum number of slabs of one chunk that count for is_enough()
 
   std::size_t wanted_;
   std::size_t spread_ = 0;

@@ -40,7 +40,7 @@ Slabs::Slabs(KernelReader& memory, const SlubLayout& layout, const SlabAddresses
     at = read_word(memory_, at).value_or(0);
   }
   if (caches_.empty() || layout_.page_bytes == 0)
-    throw Error("The list of slab caches cannot be read from the kernel's memory", ExitCode::unsupported)
+    throw Error("Cannot read the list of slab caches from the kernel's memory", ExitCode::unsupported)
         .at({"/proc/kcore", {}, {}})
         .hint("Please report this, with the output of `uname -a`");
 }
@@ -105,8 +105,8 @@ std::optional<SlabHead> Slabs::head(std::uint64_t frame, bool fresh) {
   return head;
 }
 
-// The word after the flags shows that a page is not the first of a compound page: bit 0 is set, and the rest is the
-// address of the first page or, since Linux 7.2 or so, a mask for its address (_compound_head() in page-flags.h).
+// In a tail page, bit 0 of the word after the flags is set. The other bits are the address of the first page or, since
+// about Linux 7.2, a mask for its address (_compound_head() in page-flags.h).
 std::uint64_t Slabs::first_frame_of(std::uint64_t frame) {
   std::vector<std::uint8_t> page(layout_.page_bytes);
   if (page.size() < 2 * kWord || !read_page(frame, page, false)) return frame;
@@ -135,7 +135,7 @@ std::uint64_t Slabs::next_free(const SlabCache& cache, std::uint64_t at, std::ui
   return cache.is_hardened ? stored ^ cache.random ^ swap_bytes(at) : stored;
 }
 
-// Follows the list of free objects. Returns false if the list leaves the slab, or if it is longer than the slab says.
+// Follows the list of free objects. Returns false if the list leaves the slab, or contradicts the slab's counters.
 bool Slabs::mark_free(const SlabCache& cache, const SlabHead& head, SlabContents& contents) const {
   std::uint64_t count = 0;
   for (std::uint64_t at = head.freelist; at != 0; ++count) {
@@ -156,7 +156,8 @@ std::optional<SlabContents> Slabs::contents(const SlabHead& head, const std::uno
   contents.address = addresses_.page_offset + head.frame * page_size_ + cache->left_pad;
   contents.is_free.resize(head.objects);
   contents.bytes.resize(head.objects * cache->size);
-  // The padding of red zones is left of each object, so the slot of the last one ends after the slab.
+  // Red-zone padding precedes each object. Slots are counted from the first object, so the last slot extends past the
+  // slab by this padding.
   if (!memory_.read(contents.address, std::span(contents.bytes).first(contents.bytes.size() - cache->left_pad)))
     return std::nullopt;
   if (!mark_free(*cache, head, contents) || this->head(head.frame, true) != head) return std::nullopt;

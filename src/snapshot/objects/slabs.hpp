@@ -64,8 +64,8 @@ class Slabs {
 
   // Returns the slab that starts at this page frame. Empty if no slab of a known cache does.
   std::optional<SlabHead> head(std::uint64_t frame, bool fresh = false);
-  // Returns the contents of a slab. Empty if it cannot be read, or if it changed meanwhile. Objects in `not_live`
-  // count as free.
+  // Returns the contents of a slab. Empty if it cannot be read, or if the slab changed while it was read. Objects in
+  // `not_live` count as free.
   std::optional<SlabContents> contents(const SlabHead& head, const std::unordered_set<std::uint64_t>& not_live);
   // Returns the free objects that a cache keeps for the CPUs: in the lists of the CPUs and in sheaves. Slabs count
   // them as used.

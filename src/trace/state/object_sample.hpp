@@ -40,7 +40,7 @@ struct ObjectSample {
 
 struct NamedCache {
   std::string name;
-  std::uint64_t object_size = 0;  // size that users of the cache asked for, or of the size class
+  std::uint64_t object_size = 0;  // size that the creator of the cache requested; for kmalloc caches, the size class
 };
 
 struct CacheSample {
@@ -87,7 +87,7 @@ struct MemberEvidence {
   std::uint32_t target_offset = 0;
 };
 
-// Names a structure of BTF that fits to a kind.
+// Names a structure of BTF that matches a kind.
 enum class Confidence : std::uint8_t { none, low, medium, high };
 struct StructureGuess {
   std::string name;  // empty if no structure fits, or too many

@@ -67,9 +67,9 @@ std::string slabinfo_lines(const SimulationResult& result, const TextStyle& styl
           say_count(slabinfo.pages_predicted, style),
           say_number_of(slabinfo.caches, slabinfo.by_size ? "object size" : "cache", style),
           say_count(slabinfo.error_pages, style), say_share(slabinfo.error_pages, slabinfo.pages_after),
-          slabinfo.error_in_sheaves > 0
-              ? fmt::format(", of which {} may be free objects in sheaves", say_count(slabinfo.error_in_sheaves, style))
-              : "",
+          slabinfo.error_in_sheaves > 0 ? fmt::format(", of which {} may hold only free objects of sheaves",
+                                                      say_count(slabinfo.error_in_sheaves, style))
+                                        : "",
           say_count(slabinfo.unchanged_error, style),
           slabinfo.by_size
               ? ". Events of this kernel do not name caches, so caches with objects of equal size are compared as one"
