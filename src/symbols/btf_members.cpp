@@ -11,8 +11,6 @@ constexpr unsigned kMostDepth = 16;          // limit for nested structures
 constexpr std::size_t kMostLeaves = 16'384;  // limit for the members of a structure
 constexpr std::uint32_t kMostElements = 64;  // limit for the elements of an array
 
-bool is_structure(const btf_type* type) { return type != nullptr && (btf_is_struct(type) || btf_is_union(type)); }
-
 std::uint64_t bytes_of(const Btf& btf, std::uint32_t type) { return btf.size_of(type).value_or(0); }
 
 MemberPlace place_of(const Btf& btf, const btf_type& structure, std::uint32_t index, std::uint64_t base_bits) {
@@ -81,6 +79,8 @@ class LeafWalk {
 };
 
 }  // namespace
+
+bool is_structure(const btf_type* type) { return type != nullptr && (btf_is_struct(type) || btf_is_union(type)); }
 
 const btf_type* structure_named(const Btf& btf, std::string_view name) {
   const std::string text(name);

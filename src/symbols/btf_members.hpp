@@ -11,6 +11,7 @@
 
 namespace kmt {
 
+bool is_structure(const btf_type* type);  // or a union; false for null
 // Returns the structure with this name, or null.
 const btf_type* structure_named(const Btf& btf, std::string_view name);
 // Returns the place of a member. Empty if the structure has no such member.

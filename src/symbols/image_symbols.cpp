@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/image_symbols.hpp"
 
+#include "base/error.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
 namespace kmt {
@@ -15,6 +16,10 @@ ImageNames::ImageNames(std::string_view kallsyms) : names_(kallsyms) {
     if (name == "__end_rodata") constants_end_ = line.address;
     if (name == "_end") image_end_ = line.address;
   });
+  if (code_begin_ != 0 && code_end_ != 0 && constants_begin_ != 0 && constants_end_ != 0 && image_end_ != 0) return;
+  throw Error("Cannot find the code and data of the kernel in its symbols", ExitCode::unsupported)
+      .at({"/proc/kallsyms", {}, {}})
+      .hint("Run it as root. The kernel needs CONFIG_KALLSYMS_ALL");
 }
 
 std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {

@@ -13,7 +13,7 @@ namespace kmt {
 
 class ImageNames {
  public:
-  // The text of /proc/kallsyms must outlive this object.
+  // The text of /proc/kallsyms must outlive this object. Throws Error if the bounds of the kernel's image are missing.
   explicit ImageNames(std::string_view kallsyms);
 
   // Empty if no symbol is near the address. Does not fill in `functions`.

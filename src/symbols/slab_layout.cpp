@@ -40,9 +40,7 @@ void add_sheaves(const Btf& btf, SlubLayout& layout) {
 SlubLayout slab_layout(const Btf& btf) {
   SlubLayout layout;
   const btf_type* const page = structure_named(btf, "page");
-  const btf_type* const cache = structure_named(btf, "kmem_cache");
   if (page != nullptr) layout.page_bytes = page->size;
-  if (cache != nullptr) layout.cache_bytes = cache->size;
   // Linux 5.17 moved these members from struct page to struct slab.
   const std::string_view slab = structure_named(btf, "slab") != nullptr ? "slab" : "page";
   layout.slab_cache = needed(btf, slab, "slab_cache");
@@ -55,7 +53,6 @@ SlubLayout slab_layout(const Btf& btf) {
   layout.size = needed(btf, "kmem_cache", "size");
   layout.object_size = needed(btf, "kmem_cache", "object_size");
   layout.free_pointer = needed(btf, "kmem_cache", "offset");
-  layout.ctor = needed(btf, "kmem_cache", "ctor");
   layout.left_pad = member_of(btf, "kmem_cache", "red_left_pad").value_or(MemberPlace{});
   layout.random = member_of(btf, "kmem_cache", "random");
   const auto per_node = member_of(btf, "kmem_cache", "per_node");

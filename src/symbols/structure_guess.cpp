@@ -46,8 +46,6 @@ class Matcher {
   std::span<const MemberEvidence> evidence_;
 };
 
-bool is_structure(const btf_type* type) { return type != nullptr && (btf_is_struct(type) || btf_is_union(type)); }
-
 // The prototypes of a function and of a pointer to it are different types, because their parameters may have other
 // names.
 bool Matcher::is_prototype_of(const std::string& function, std::uint32_t prototype) const {

@@ -73,8 +73,8 @@ void ObjectFeatures::drop_rare() {
     for (const std::uint32_t number : object.weak) ++counts[number];
   }
   const std::size_t least = std::max<std::size_t>(2, objects_.size() / 300);
-  if (objects_.size() <= least) return;
-  const auto is_rare = [&](std::uint32_t number) { return counts[number] < least; };
+  const bool drops = objects_.size() > least;
+  const auto is_rare = [&](std::uint32_t number) { return drops && counts[number] < least; };
   for (Described& object : objects_) {
     std::erase_if(object.strong, is_rare);
     std::erase_if(object.weak, is_rare);

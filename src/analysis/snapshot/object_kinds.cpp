@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -26,6 +26,7 @@ struct Cluster {
 
 std::vector<Cluster> by_size(std::map<Numbers, Members> parts) {
   std::vector<Cluster> clusters;
+  clusters.reserve(parts.size());
   for (auto& [features, members] : parts) clusters.push_back({features, std::move(members)});
   std::ranges::stable_sort(clusters, std::ranges::greater(), [](const Cluster& one) { return one.members.size(); });
   return clusters;
@@ -69,11 +70,14 @@ bool is_similar(const ObjectFeatures& features, const Cluster& a, const Cluster&
 std::uint64_t whole(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
 
 // Estimates the number of live objects in all slabs: the live share of the slabs that were read, times the slots in
-// slabinfo.
-double objects_in_all(const CacheSample& sample, double sampled_weight) {
-  if (sample.slots == 0) return 0;
+// slabinfo. Without slabinfo, the objects in the searched part of memory stand for all. Empty if no slab was read,
+// although the cache may have some.
+std::optional<double> objects_in_all(const CacheSample& sample, double sampled_weight) {
+  if (sample.slots == 0 && sample.slabs_found == 0 && sample.searched >= 1) return 0;
+  if (sample.slots == 0) return std::nullopt;
   const double live_share = static_cast<double>(sample.live) / static_cast<double>(sample.slots);
-  return sample.all_slots ? live_share * static_cast<double>(*sample.all_slots) : sampled_weight;
+  if (sample.all_slots) return live_share * static_cast<double>(*sample.all_slots);
+  return sampled_weight / sample.searched;
 }
 
 }  // namespace
@@ -115,15 +119,16 @@ CacheKinds finish_kinds(const CacheSample& sample, std::vector<ObjectGroup> grou
   result.sampled = sample.objects.size();
   double all = 0;
   for (const ObjectSample& object : sample.objects) all += object.weight;
-  const double live = objects_in_all(sample, all);
-  result.objects = whole(live);
-  result.bytes = result.objects * sample.slot_size;
+  if (const auto live = objects_in_all(sample, all)) {
+    result.objects = whole(*live);
+    result.bytes = *result.objects * sample.slot_size;
+  }
   for (ObjectGroup& group : groups) {
     double weight = 0;
     for (const ObjectSample* object : group.objects) weight += object->weight;
     group.kind.share = all > 0 ? weight / all : 0;
     group.kind.sampled = group.objects.size();
-    group.kind.objects = whole(group.kind.share * live);
+    group.kind.objects = whole(group.kind.share * static_cast<double>(result.objects.value_or(0)));
     group.kind.bytes = group.kind.objects * sample.slot_size;
     result.kinds.push_back(std::move(group.kind));
   }

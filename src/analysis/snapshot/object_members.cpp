@@ -20,7 +20,6 @@ constexpr double kOftenNumber =
 struct WordColumn {
   struct Content {
     std::size_t count = 0;
-    bool is_strong = false;
     const ObjectSample* object = nullptr;  // one of the objects
   };
   std::map<std::string, Content> contents;
@@ -41,7 +40,6 @@ std::vector<WordColumn> columns_of(const ObjectFeatures& features, const ObjectG
       if (text.empty()) continue;
       WordColumn::Content& content = column.contents[text];
       ++content.count;
-      content.is_strong = is_strong;
       content.object = object;
     }
   }

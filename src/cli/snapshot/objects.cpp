@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -47,12 +49,12 @@ void refuse_other_architectures() {
       .hint("drgn can inspect objects of slab caches on other machines");
 }
 
-// Returns the number of possible CPUs or nodes, from a text such as "0-3".
-unsigned possible(const std::string& path) {
-  const std::string text = try_read_file(path).value_or("0");
+// Returns the number of possible CPUs or nodes, from a text such as "0-3". Throws Error.
+unsigned possible(const std::string& path, const std::string& text) {
   const std::size_t last = text.find_last_of("-,");
-  return parse_leading<unsigned>(std::string_view(text).substr(last == std::string::npos ? 0 : last + 1)).value_or(0) +
-         1;
+  const auto number = parse_leading<unsigned>(std::string_view(text).substr(last == std::string::npos ? 0 : last + 1));
+  if (number) return *number + 1;
+  throw Error("The number of CPUs or nodes is unknown", ExitCode::unsupported).at({path, {}, {}});
 }
 
 // Reads the slab caches of the running kernel and names their objects.
@@ -79,13 +81,14 @@ class LiveObjects {
   std::uint64_t smallest_of(const SlabCache& cache) const;
   void add_symbol(std::uint64_t address, ImageSymbols& symbols);
   ImageSymbols symbols_of(const CacheSample& sample);
-  void follow(const CacheSample& sample, ObjectGroup& group);
   std::optional<ImageSymbol> head_of_list(std::uint64_t link);
   std::optional<ImageSymbol> symbol_in(std::uint64_t address, std::uint64_t bytes);
   bool follow_lists(ObjectGroup& group);
   void follow_objects(const CacheSample& sample, ObjectGroup& group);
+  const Btf& types_of(const std::string& module);
   void guess(const CacheSample& sample, ObjectGroup& group);
-  CacheKinds kinds_of(const CacheSample& sample, double seen);
+  CacheKinds kinds_of(const CacheSample& sample, const InterruptGuard& guard);
+  void add_notes(const CacheSample& sample, CacheKinds& kinds) const;
 
   ObjectLimits limits_;
   Kcore memory_;
@@ -96,6 +99,7 @@ class LiveObjects {
   ImageNames names_;
   SlabAddresses addresses_;
   Slabs slabs_;
+  std::map<std::string, std::optional<Btf>> module_types_;  // empty if a module has no types of its own
 };
 
 SlabAddresses LiveObjects::addresses() {
@@ -104,8 +108,10 @@ SlabAddresses LiveObjects::addresses() {
   found.vmemmap = found.vmemmap == 0 ? kFixedVmemmap : read_word(memory_, found.vmemmap).value_or(0);
   found.page_offset =
       found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0) : memory_.page_offset().value_or(0);
-  found.cpus = possible("/sys/devices/system/cpu/possible");
-  found.nodes = possible("/sys/devices/system/node/possible");
+  const std::string cpus = "/sys/devices/system/cpu/possible";
+  const std::string nodes = "/sys/devices/system/node/possible";  // missing without CONFIG_NUMA
+  found.cpus = possible(cpus, read_file(cpus));
+  found.nodes = possible(nodes, try_read_file(nodes).value_or("0"));
   if (found.vmemmap != 0 && found.page_offset != 0) return found;
   throw Error("Cannot find the kernel's page structures (vmemmap) or its direct map of RAM", ExitCode::unsupported)
       .at({"/proc/kcore", {}, {}})
@@ -143,7 +149,6 @@ CacheSample LiveObjects::described(const SlabCache& cache) const {
   sample.object_size = cache.object_size;
   sample.slot_size = cache.size;
   sample.smallest = smallest_of(cache);
-  sample.constructor = cache.constructor;
   const std::string slabinfo = try_read_file("/proc/slabinfo").value_or("");
   for (const SlabInfo& line : parse_slabinfo(slabinfo).caches)
     if (line.name == cache.name) sample.all_slots = line.objects;
@@ -248,38 +253,56 @@ void LiveObjects::follow_objects(const CacheSample& sample, ObjectGroup& group) 
     }
 }
 
+// Returns the types of a module and the kernel, or only those of the kernel. A module may be removed at any time.
+const Btf& LiveObjects::types_of(const std::string& module) {
+  if (module.empty() || module == "vmlinux") return btf_;
+  const auto [found, is_new] = module_types_.try_emplace(module);
+  const std::string path = kBtf + module;
+  std::error_code code;
+  if (is_new && fs::exists(path, code)) {
+    try {
+      found->second.emplace(path, &btf_);
+    } catch (const Error&) {
+      return btf_;
+    }
+  }
+  return found->second ? *found->second : btf_;
+}
+
 void LiveObjects::guess(const CacheSample& sample, ObjectGroup& group) {
   const GuessedCache cache{sample.name, sample.aliases, sample.smallest, sample.object_size};
   SlabKind& kind = group.kind;
-  const bool is_modules = !kind.module.empty() && kind.module != "vmlinux";
-  const std::string path = kBtf + kind.module;
-  std::error_code code;
-  if (is_modules && fs::exists(path, code)) {
-    const Btf of_module(path, &btf_);
-    kind.structure = guess_structure(of_module, cache, group.evidence);
-  } else {
-    kind.structure = guess_structure(btf_, cache, group.evidence);
-  }
+  kind.structure = guess_structure(types_of(kind.module), cache, group.evidence);
   if (!kind.module.empty() || kind.structure.confidence < Confidence::medium) return;
   kind.module = "vmlinux";
   kind.module_source = ModuleSource::structure;
 }
 
-CacheKinds LiveObjects::kinds_of(const CacheSample& sample, double seen) {
+CacheKinds LiveObjects::kinds_of(const CacheSample& sample, const InterruptGuard& guard) {
+  constexpr std::size_t kMostNamed = 100;  // bounds the time; smaller kinds have few objects
   std::vector<ObjectGroup> groups = group_objects(sample, symbols_of(sample));
-  for (ObjectGroup& group : groups) {
+  std::ranges::stable_sort(groups, std::ranges::greater(), [](const ObjectGroup& one) { return one.objects.size(); });
+  for (std::size_t i = 0; i < std::min(kMostNamed, groups.size()) && !guard.interrupted(); ++i) {
+    ObjectGroup& group = groups[i];
     if (group.kind.module.empty() && !follow_lists(group)) follow_objects(sample, group);
     guess(sample, group);
   }
   CacheKinds kinds = finish_kinds(sample, std::move(groups));
+  add_notes(sample, kinds);
+  return kinds;
+}
+
+void LiveObjects::add_notes(const CacheSample& sample, CacheKinds& kinds) const {
   if (memory_.is_exhausted())
     kinds.notes.push_back("The limit of --most-bytes stopped the reading. Raise it for a larger sample.");
-  if (seen < 1)
-    kinds.notes.push_back(fmt::format("The search covered {:.0f}% of the page frames, in random order.", 100 * seen));
+  if (sample.searched < 1)
+    kinds.notes.push_back(
+        fmt::format("The search covered {:.0f}% of the page frames, in random order.", 100 * sample.searched));
+  if (!sample.all_slots)
+    kinds.notes.emplace_back("Without /proc/slabinfo, the objects in the searched part of memory stand for all.");
   if (sample.slabs_changed > 0)
-    kinds.notes.push_back(fmt::format("{} of {} slabs changed while they were read, and were left out.",
+    kinds.notes.push_back(fmt::format("{} of {} slabs changed while they were read, or could not be read.",
                                       sample.slabs_changed, sample.slabs_changed + sample.slabs_read));
-  return kinds;
 }
 
 std::optional<ObjectsReport> LiveObjects::sample(const std::vector<std::string>& names) {
@@ -297,11 +320,13 @@ std::optional<ObjectsReport> LiveObjects::sample(const std::vector<std::string>&
   });
   ObjectsReport report{limits_.objects, limits_.bytes};
   for (std::size_t i = 0; i < caches.size(); ++i) {
+    if (guard.interrupted()) return std::nullopt;
     CacheSample sample = described(*caches[i]);
+    sample.searched = seen;
     read_objects(
         slabs_, memory_, addresses_, *caches[i], found[i], limits_.objects,
         [&] { return !guard.interrupted() && !memory_.is_exhausted(); }, sample);
-    report.caches.push_back(kinds_of(sample, seen));
+    report.caches.push_back(kinds_of(sample, guard));
   }
   progress.clear();
   if (guard.interrupted()) return std::nullopt;

@@ -11,6 +11,9 @@
 
 namespace kmt {
 
+// The list of all caches and the descriptors of some pages fit into this.
+constexpr std::uint64_t kLeastBytesToRead = 1 << 20;
+
 struct ObjectLimits {
   std::uint64_t objects = 4000;        // objects to sample of each cache
   std::uint64_t bytes = 256ull << 20;  // bytes of the kernel's memory to read

@@ -185,12 +185,15 @@ int show_objects(const SnapshotArguments& options) {
   if (!options.file.empty() || !options.from.empty() || !options.output.empty() || !options.every.empty())
     throw Error("--objects reads the memory of the running kernel, and files have no copy of it")
         .hint("Write the result as JSON instead: kmemtrace snapshot --objects CACHE --json > FILE.json");
-  std::vector<std::string> names = split_commas({options.objects});
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (!options.lasting.empty() || !options.sort.empty()) throw Error("--objects cannot be used with --for or --sort");
+  const std::vector<std::string> names = split_commas({options.objects});
+  if (names.empty()) throw Error("--objects names no slab cache").hint("Name one: --objects kmalloc-192");
   ObjectLimits limits;
   limits.objects = options.most_objects;
   if (!options.most_bytes.empty()) limits.bytes = parse_size(options.most_bytes);
+  if (limits.bytes < kLeastBytesToRead)
+    throw Error(fmt::format("--most-bytes {} is too little to find slab caches", printable(options.most_bytes)))
+        .hint("Use at least 1M");
   const std::optional<ObjectsReport> report = sample_caches(names, limits);
   if (!report) {
     say("Interrupted before all objects of the sample were read\n");
@@ -203,7 +206,7 @@ int show_objects(const SnapshotArguments& options) {
 
 // Returns the exit status.
 int run_snapshot(const Command& command, SnapshotArguments& options) {
-  if (!options.objects.empty()) return show_objects(options);
+  if (command.has("--objects")) return show_objects(options);
   if (options.pages) refuse_pages_of_files(options);
   if (!options.every.empty()) {
     take_series(options);

@@ -52,8 +52,8 @@ struct CacheKinds {
   std::uint64_t slabs_read = 0;
   std::uint64_t slabs_changed = 0;
   std::uint64_t sampled = 0;
-  std::uint64_t objects = 0;  // estimated number of live objects
-  std::uint64_t bytes = 0;
+  std::optional<std::uint64_t> objects;  // estimated number of live objects; empty if no slab was read
+  std::optional<std::uint64_t> bytes;
   std::vector<SlabKind> kinds;  // largest first
   std::vector<std::string> notes;
 };

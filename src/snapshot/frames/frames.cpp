@@ -36,7 +36,7 @@ Error cannot_open_flags(const std::string& path) {
         .at({path, {}, {}})
         .hint(
             "The file needs a kernel with CONFIG_PROC_PAGE_MONITOR, and a /proc that is not mounted with "
-            "subset=pid. Without --pages, `kmemtrace snapshot` shows the kernel's counters");
+            "subset=pid. `kmemtrace snapshot` without --pages and --objects shows the kernel's counters");
   if (errno == EACCES || errno == EPERM)
     return Error("Not permitted to read the use of page frames", ExitCode::unsupported)
         .at({path, {}, {}})

@@ -57,13 +57,14 @@ FileDescriptor open_kcore(const std::string& path) {
   throw system_error("Cannot open the kernel's memory", path);
 }
 
-std::vector<std::uint8_t> read_start(int file) {
+std::vector<std::uint8_t> read_start(int file, const std::string& path) {
   std::vector<std::uint8_t> bytes(kMostHeaderBytes);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t count = ::pread(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
+    if (count < 0) throw system_error("Cannot read the kernel's memory", path);
+    if (count == 0) break;
     done += static_cast<std::size_t>(count);
   }
   bytes.resize(done);
@@ -102,7 +103,7 @@ std::vector<CoreSegment> core_segments(Bytes headers) {
 
 Kcore::Kcore(std::uint64_t most_bytes, std::string path)
     : path_(std::move(path)), file_(open_kcore(path_)), most_bytes_(most_bytes) {
-  const std::vector<std::uint8_t> start = read_start(file_.get());
+  const std::vector<std::uint8_t> start = read_start(file_.get(), path_);
   if (start.empty())
     throw refused(path_, "the file is empty, as in containers", "Run it on the host, outside of containers");
   try {

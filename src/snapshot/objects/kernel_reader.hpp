@@ -33,6 +33,7 @@ inline std::optional<std::uint64_t> member_in(std::span<const std::uint8_t> stru
     return std::nullopt;
   const std::uint64_t value = load_sized(structure.data() + place.offset, place.size, kHostOrder);
   if (place.bits == 0) return value;
+  if (place.bits >= 64 || place.bit + place.bits > 8 * place.size) return std::nullopt;
   return value >> place.bit & ((std::uint64_t{1} << place.bits) - 1);
 }
 

@@ -35,7 +35,7 @@ class SlabCollection {
     std::uint64_t frame = 0;
     double weight = 1;  // number of slabs that this one represents
   };
-  std::vector<Chosen> choose() const;  // at most `wanted` slabs, evenly from all chunks
+  std::vector<Chosen> choose() const;  // about `wanted` slabs, evenly from all chunks
 
  private:
   static constexpr std::size_t kMostOfChunk = 8;  // maximum number of slabs of one chunk that count for is_enough()
@@ -49,8 +49,8 @@ class SlabCollection {
 // Returns the numbers from 0 to `count` - 1 in an order that looks random, but is the same in each run.
 std::vector<std::uint64_t> shuffled(std::uint64_t count);
 
-// Reads objects of the chosen slabs. Returns at most about `most_objects`, with a weight for each. Stops if `proceed`
-// returns false. `sample` must have the name of the cache.
+// Reads objects of the chosen slabs. Adds about `most_objects` to the sample, with a weight for each. Stops if
+// `proceed` returns false. `sample` must have the name of the cache.
 void read_objects(Slabs& slabs, KernelReader& memory, const SlabAddresses& addresses, const SlabCache& cache,
                   const SlabCollection& found, std::uint64_t most_objects, const std::function<bool()>& proceed,
                   CacheSample& sample);

@@ -32,14 +32,15 @@ std::string read_name(KernelReader& memory, std::uint64_t address) {
 
 Slabs::Slabs(KernelReader& memory, const SlubLayout& layout, const SlabAddresses& addresses, std::uint64_t page_size)
     : memory_(memory), layout_(layout), addresses_(addresses), page_size_(page_size) {
-  std::uint64_t at = read_word(memory_, addresses_.slab_caches).value_or(0);
-  while (at != 0 && at != addresses_.slab_caches && caches_.size() < kMostCaches) {
-    SlabCache cache = read_cache(at - layout_.list.offset);
-    if (!by_address_.emplace(cache.address, caches_.size()).second) break;
-    if (cache.size != 0) caches_.push_back(std::move(cache));
-    at = read_word(memory_, at).value_or(0);
+  auto at = read_word(memory_, addresses_.slab_caches);
+  while (at && *at != addresses_.slab_caches && caches_.size() < kMostCaches) {
+    SlabCache cache = read_cache(*at - layout_.list.offset);
+    const bool is_valid = cache.size != 0;
+    if (!by_address_.emplace(cache.address, is_valid ? caches_.size() : kMostCaches).second) break;
+    if (is_valid) caches_.push_back(std::move(cache));
+    at = read_word(memory_, *at);
   }
-  if (caches_.empty() || layout_.page_bytes == 0)
+  if (!at || caches_.empty() || layout_.page_bytes == 0)
     throw Error("Cannot read the list of slab caches from the kernel's memory", ExitCode::unsupported)
         .at({"/proc/kcore", {}, {}})
         .hint("Please report this, with the output of `uname -a`");
@@ -57,7 +58,6 @@ SlabCache Slabs::read_cache(std::uint64_t address) {
   cache.object_size = member(layout_.object_size);
   cache.free_pointer = member(layout_.free_pointer);
   cache.left_pad = member(layout_.left_pad);
-  cache.constructor = member(layout_.ctor);
   cache.is_hardened = layout_.random.has_value();
   if (layout_.random) cache.random = member(*layout_.random);
   const bool is_valid = cache.size <= kMostObjectBytes && cache.size % kWord == 0 && cache.object_size <= cache.size &&
@@ -78,7 +78,8 @@ const SlabCache* Slabs::cache_at(std::uint64_t address) const {
 
 bool Slabs::read_page(std::uint64_t frame, std::span<std::uint8_t> page, bool fresh) {
   const std::uint64_t address = addresses_.vmemmap + frame * layout_.page_bytes;
-  if (fresh || kBlockBytes % layout_.page_bytes != 0) return memory_.read(address, page);
+  if (fresh || kBlockBytes % layout_.page_bytes != 0 || address % layout_.page_bytes != 0)
+    return memory_.read(address, page);
   const std::uint64_t block = address / kBlockBytes * kBlockBytes;
   auto found = blocks_.find(block);
   if (found == blocks_.end()) {

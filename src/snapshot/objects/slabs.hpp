@@ -25,7 +25,6 @@ struct SlabCache {
   std::uint64_t left_pad = 0;      // start of the first object in a slab, with red zones
   std::uint64_t random = 0;        // key that hides the pointers to free objects; 0 if the kernel does not hide them
   bool is_hardened = false;
-  std::uint64_t constructor = 0;
 };
 
 // A slab as its struct slab describes it.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -34,7 +33,7 @@ struct ObjectWord {
 
 struct ObjectSample {
   std::uint64_t address = 0;
-  double weight = 1;  // number of live objects for which this one stands
+  double weight = 1;  // number of live objects that this one represents
   std::vector<ObjectWord> words;
 };
 
@@ -50,10 +49,10 @@ struct CacheSample {
   std::uint64_t object_size = 0;
   std::uint64_t slot_size = 0;             // size of an object with padding and metadata
   std::uint64_t smallest = 0;              // smallest size of an object that this cache is used for
-  std::uint64_t constructor = 0;           // 0: none
-  std::uint64_t slabs_found = 0;           // slabs of the cache among the page frames that were looked at
+  double searched = 1;                     // share of the page frames that were searched for slabs
+  std::uint64_t slabs_found = 0;           // slabs of the cache in the searched page frames
   std::uint64_t slabs_read = 0;            // slabs whose objects were read
-  std::uint64_t slabs_changed = 0;         // slabs that changed while they were read, and were left out
+  std::uint64_t slabs_changed = 0;         // slabs that changed while they were read, or could not be read
   std::uint64_t slots = 0;                 // objects of the slabs that were read, live and free
   std::uint64_t live = 0;                  // live objects among them
   std::optional<std::uint64_t> all_slots;  // objects of all slabs, live and free

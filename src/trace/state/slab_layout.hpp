@@ -25,8 +25,7 @@ struct SlubLayout {
   MemberPlace slab_cache, slab_freelist, slab_inuse, slab_objects;
   std::optional<MemberPlace> slab_frozen;
   // struct kmem_cache
-  std::uint64_t cache_bytes = 0;
-  MemberPlace name, list, size, object_size, free_pointer, ctor, left_pad;
+  MemberPlace name, list, size, object_size, free_pointer, left_pad;
   MemberPlace nodes;                        // pointers to kmem_cache_node, or pairs of pointers (7.x)
   std::optional<MemberPlace> random;        // with CONFIG_SLAB_FREELIST_HARDENED
   std::optional<MemberPlace> cpu_slab;      // until Linux 6.18

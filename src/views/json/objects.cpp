@@ -39,8 +39,8 @@ Json json_cache(const CacheKinds& cache, const SnapshotOptions& options) {
   for (const std::string& alias : cache.aliases) json["aliases"].push_back(printable(alias));
   json["object_bytes"] = cache.object_size;
   json["slot_bytes"] = cache.slot_size;
-  json["objects"] = cache.objects;
-  json["bytes"] = cache.bytes;
+  json["objects"] = number_or_null(cache.objects);
+  json["bytes"] = number_or_null(cache.bytes);
   json["sampled"] = cache.sampled;
   json["slabs_found"] = cache.slabs_found;
   json["slabs_read"] = cache.slabs_read;

@@ -49,17 +49,18 @@ std::string kind_lines(const CacheKinds& cache, const SlabKind& kind, const Text
   std::string out = "  " + ascii(kind.name) + "\n";
   if (!members.empty()) out += hanging("    has    ", fmt::format("{}", fmt::join(members, ", ")), style);
   for (const std::uint64_t address : kind.addresses) {
-    out += "    drgn   " + drgn_command(kind, address) + "\n";
-    out += "    crash  " + crash_command(kind, cache.object_size, address) + "\n";
+    out += "    drgn   " + ascii(drgn_command(kind, address)) + "\n";
+    out += "    crash  " + ascii(crash_command(kind, cache.object_size, address)) + "\n";
   }
   return out;
 }
 
 std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, const TextStyle& style) {
-  std::string out =
-      heading(fmt::format("Live objects of {}: {} of {} each, {}", ascii(cache.cache), say_count(cache.objects, style),
-                          say_bytes(cache.slot_size, style), say_bytes(cache.bytes, style)),
-              style);
+  const std::string size = say_bytes(cache.slot_size, style);
+  const std::string number = cache.objects ? fmt::format("{} of {} each, {}", say_count(*cache.objects, style), size,
+                                                         say_bytes(*cache.bytes, style))
+                                           : fmt::format("unknown number, {} each", size);
+  std::string out = heading(fmt::format("Live objects of {}: {}", ascii(cache.cache), number), style);
   if (!cache.aliases.empty())
     out +=
         hanging("  ", fmt::format("The kernel merged these caches into it: {}", ascii(first_of(cache.aliases))), style);
@@ -69,6 +70,7 @@ std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, 
                   say_count(cache.slabs_read, style), say_number_of(cache.slabs_found, "slab", style)),
       style);
   for (const std::string& note : cache.notes) out += hanging("  ", printable(note), style);
+  if (!cache.objects) return out + "  No slab of this cache was read, so its objects are unknown.\n";
   if (cache.kinds.empty()) return out + "  No live objects were found.\n";
   const std::size_t shown = options.shown(cache.kinds.size());
   out += kinds_table(cache, shown, style);

@@ -134,6 +134,18 @@ TEST_F(ObjectKinds, AreEmptyWithoutObjects) {
   const CacheKinds found = kinds();
   EXPECT_TRUE(found.kinds.empty());
   EXPECT_EQ(found.objects, 0u);
+  sample.searched = 0.5;
+  EXPECT_EQ(kinds().objects, std::nullopt) << "the other half of memory may have objects";
+  sample.searched = 1;
+  sample.slabs_found = 1;
+  EXPECT_EQ(kinds().objects, std::nullopt) << "the slab was not read";
+}
+
+TEST_F(ObjectKinds, AreScaledToAllMemoryWithoutSlabinfo) {
+  add(50, {symbol(kOps), kText});
+  sample.all_slots.reset();
+  sample.searched = 0.25;
+  EXPECT_EQ(kinds().objects, 200u);
 }
 
 TEST_F(ObjectKinds, AreShownWithCommands) {

@@ -45,7 +45,6 @@ class FakeKernel : public KernelReader {
     layout.free_pointer = {8, 4};
     layout.name = {16, 8};
     layout.list = {24, 16};
-    layout.ctor = {40, 8};
     layout.random = MemberPlace{48, 8};
     layout.cpu_slab = MemberPlace{56, 8};
     layout.cpu_freelist = MemberPlace{0, 8};
@@ -201,6 +200,26 @@ TEST(Slabs, NeedACacheList) {
   FakeKernel kernel;
   kernel.put(FakeKernel::kCaches, 0);
   EXPECT_THROW(Slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage), Error);
+}
+
+TEST(Slabs, NeedTheWholeCacheList) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::kCache + 24, 0xffff'c900'0000'0000);  // nothing is there
+  EXPECT_THROW(Slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage), Error);
+}
+
+// The slabs of a cache with an impossible size must not be read as those of the next cache.
+TEST(Slabs, LeaveOutDamagedCaches) {
+  FakeKernel kernel;
+  constexpr std::uint64_t kDamaged = FakeKernel::kCache + 0x100;
+  kernel.put(FakeKernel::kCaches, kDamaged + 24);
+  kernel.put(kDamaged + 24, FakeKernel::kCache + 24);
+  kernel.put(kDamaged + 16, FakeKernel::kName);
+  kernel.put(FakeKernel::page() + 8, kDamaged);
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  EXPECT_EQ(slabs.caches().size(), 1u);
+  EXPECT_EQ(slabs.cache_at(kDamaged), nullptr);
+  EXPECT_FALSE(slabs.head(FakeKernel::kFrame));
 }
 
 TEST(ObjectSampling, ClassifiesWords) {
