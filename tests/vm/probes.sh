@@ -77,6 +77,14 @@ wait_for_probes() {
   sleep 1
 }
 
+# With either switch, probes would record nothing.
+echo 0 >/proc/sys/kernel/ftrace_enabled
+record ftrace-off.kmt 5
+echo 1 >/proc/sys/kernel/ftrace_enabled
+echo 0 >/sys/kernel/debug/kprobes/enabled
+record kprobes-off.kmt 5
+echo 1 >/sys/kernel/debug/kprobes/enabled
+
 # SIGINT, as sent by Ctrl+C: the recorder removes the probes.
 kmemtrace record -o interrupted.kmt >/dev/null 2>said &
 wait_for_probes

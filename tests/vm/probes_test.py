@@ -67,6 +67,18 @@ class Probes(unittest.TestCase):
         # Linux 6.12 calls these functions much less often than other versions.
         self.assertGreater(seen, 30)
 
+    def test_disabled_probes_are_named(self):
+        for name, reason in (('ftrace-off.kmt', 'kernel.ftrace_enabled is 0'), ('kprobes-off.kmt', 'kprobes are disabled')):
+            with self.subTest(name):
+                checked = run('check', '--json', os.path.join(self.out, name)).stdout
+                self.assertIn('kmem_cache_free_bulk()', checked)
+                self.assertIn(reason, checked)
+
+    @unittest.skipUnless(KERNEL == '6.1', 'later kernels have other functions')
+    def test_functions_of_old_kernels_are_named(self):
+        checked = run('check', '--json', os.path.join(self.out, 'stacks.kmt')).stdout
+        self.assertRegex(checked, r'kmem_cache_alloc_bulk\(\), __alloc_pages_bulk\(\).*: a probe needs Linux 6\.10')
+
     @unittest.skipIf(KERNEL == '6.1', 'a probe at a return cannot read the array')
     def test_bulk_allocations_are_recorded(self):
         names = json.dumps(json.loads(run('check', '--json', os.path.join(self.out, 'probes.kmt')).stdout))

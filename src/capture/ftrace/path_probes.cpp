@@ -69,6 +69,11 @@ std::string_view return_address(std::string_view machine) {
 // Returns why no probe can be created. Empty if probes are possible.
 std::string reason_against_probes(const std::string& path, std::string_view machine) {
   if (!probe_machine(machine) || return_address(machine).empty()) return "the registers of this machine are unknown";
+  // Probes could be created, but would record nothing.
+  if (try_read_file("/proc/sys/kernel/ftrace_enabled").value_or("1").starts_with('0'))
+    return "kernel.ftrace_enabled is 0";
+  constexpr const char* kSwitch = "/sys/kernel/debug/kprobes/enabled";
+  if (try_read_file(kSwitch).value_or("1").starts_with('0')) return fmt::format("kprobes are disabled in {}", kSwitch);
   if (may_access(path, W_OK)) return {};
   return errno == ENOENT ? "this kernel has no kprobe events" : "this process is not permitted to create kprobe events";
 }
@@ -135,6 +140,7 @@ PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instan
     note_all_unprobed(kernel, reason);
     return;
   }
+  note_old_functions(kernel);
   const std::optional<ProbedTypes> types = probed_types();
   bool sees_nolock_objects = false;
   for (const PathProbe& probe : kProbes) {

@@ -20,5 +20,7 @@ bool has_function(const KernelDescription& kernel, std::string_view function);
 void note_unprobed(KernelDescription& kernel, std::span<const std::string_view> functions, std::string_view reason);
 // Notes that none of the kernel's functions has a probe.
 void note_all_unprobed(KernelDescription& kernel, std::string_view reason);
+// Notes the functions that have probes only on later kernels.
+void note_old_functions(KernelDescription& kernel);
 
 }  // namespace kmt
