@@ -5,7 +5,8 @@ import ctypes
 import ctypes.util
 import glob
 import os
-from typing import NoReturn, Optional
+import re
+from typing import Iterator, List, NoReturn, Optional, Union
 
 ABI_VERSION = 1
 
@@ -35,7 +36,7 @@ class Options(ctypes.Structure):
 class MachineStructure(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('format', ctypes.c_char_p), ('kernel', ctypes.c_char_p), ('arch', ctypes.c_char_p),
                 ('clock', ctypes.c_char_p), ('page_size', ctypes.c_uint64), ('cpus', ctypes.c_uint32),
-                ('word_bits', ctypes.c_uint32), ('little_endian', ctypes.c_uint8), ('clock_in_ns', ctypes.c_uint8)]
+                ('word_bits', ctypes.c_uint32), ('little_endian', ctypes.c_uint32), ('clock_in_ns', ctypes.c_uint32)]
 
 
 # The columns of events, with the type of their values: the letter that the module array uses.
@@ -52,20 +53,37 @@ class ColumnsStructure(ctypes.Structure):
                 *((name, ctypes.POINTER(_TYPES[letter])) for name, letter in COLUMN_TYPES.items())]
 
 
-def _open() -> ctypes.CDLL:
-    """Loads the library: $KMEMTRACE_LIBRARY, the library of the same installation, or the library of the system."""
-    if os.environ.get('KMEMTRACE_LIBRARY'):
-        return ctypes.CDLL(os.environ['KMEMTRACE_LIBRARY'])
+def _file_version(path: str) -> List[int]:
+    """Returns the version in the name of a library, such as [0, 1, 0] for libkmemtrace.so.0.1.0."""
+    return [int(number) for number in re.findall(r'\d+', path.rpartition('.so.')[2])]
+
+
+def _candidates() -> Iterator[str]:
+    """Yields the libraries of the same installation, newest first, and then the library of the system."""
     # This file is in PREFIX/lib/python3/dist-packages/kmemtrace.
     folder = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..'))
     if os.path.basename(folder).startswith('lib'):
-        for path in sorted(glob.glob(f'{folder}/libkmemtrace.so.*') + glob.glob(f'{folder}/*/libkmemtrace.so.*')):
-            with contextlib.suppress(OSError):  # a library of another architecture
-                return ctypes.CDLL(path)
+        yield from sorted(glob.glob(f'{folder}/libkmemtrace.so.*') + glob.glob(f'{folder}/*/libkmemtrace.so.*'),
+                          key=_file_version, reverse=True)
     found = ctypes.util.find_library('kmemtrace')
-    if not found:
+    if found:
+        yield found
+
+
+def _open() -> ctypes.CDLL:
+    """Loads the library: $KMEMTRACE_LIBRARY, or the first candidate with the right version of the C interface."""
+    if os.environ.get('KMEMTRACE_LIBRARY'):
+        return ctypes.CDLL(os.environ['KMEMTRACE_LIBRARY'])
+    unsuitable = None
+    for path in _candidates():
+        with contextlib.suppress(OSError, AttributeError):  # another architecture, or no C interface
+            library = ctypes.CDLL(path)
+            if library.kmt_abi_version() == ABI_VERSION:
+                return library
+            unsuitable = unsuitable or library
+    if unsuitable is None:
         raise ImportError('libkmemtrace is not installed; install it, or set KMEMTRACE_LIBRARY to its path')
-    return ctypes.CDLL(found)
+    return unsuitable  # _load() reports its version
 
 
 def _load() -> ctypes.CDLL:
@@ -109,6 +127,13 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
+
+
+def encoded_path(path: Union[str, 'os.PathLike[str]']) -> bytes:
+    encoded = os.fsencode(path)
+    if b'\0' in encoded:
+        raise ValueError(f'the path {os.fspath(path)!r} contains a NUL character')
+    return encoded
 
 
 def decoded(text: Optional[bytes]) -> Optional[str]:

@@ -5,7 +5,7 @@ import json
 import os
 from typing import Any, Callable, Dict, Iterable, Optional, Union
 
-from ._library import Options, library, taken
+from ._library import Options, encoded_path, library, taken
 
 Path = Union[str, 'os.PathLike[str]']
 
@@ -14,13 +14,15 @@ def result(function: Callable[..., Optional[int]], path: Path, by: Union[None, s
            sort: Optional[str] = None, limit: Optional[int] = None, kallsyms: Optional[Path] = None,
            threshold: float = 0) -> Dict[str, Any]:
     """Returns the JSON document that a function of the library writes for a file. `limit` None means all rows."""
+    if limit is not None and limit < 1:
+        raise ValueError(f'the limit is {limit}; it must be positive, or None for all rows')
     if isinstance(by, str):
         by = by.split(',')
     keys = None if by is None else ','.join(key.replace('_', '-') for key in by).encode()
     options = Options(ctypes.sizeof(Options), keys, sort.replace('_', '-').encode() if sort else None, limit or 0,
-                      os.fsencode(kallsyms) if kallsyms is not None else None, threshold)
+                      encoded_path(kallsyms) if kallsyms is not None else None, threshold)
     error = ctypes.c_void_p()
-    text = taken(function(os.fsencode(path), ctypes.byref(options), ctypes.byref(error)), error)
+    text = taken(function(encoded_path(path), ctypes.byref(options), ctypes.byref(error)), error)
     document: Dict[str, Any] = json.loads(text)
     return document
 

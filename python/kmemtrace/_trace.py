@@ -6,7 +6,7 @@ import os
 import weakref
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._library import COLUMN_TYPES, ColumnsStructure, MachineStructure, decoded, library, raise_error, taken
+from ._library import COLUMN_TYPES, ColumnsStructure, MachineStructure, decoded, encoded_path, library, raise_error, taken
 from ._results import Path, result
 
 try:
@@ -75,7 +75,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         error = ctypes.c_void_p()
-        self.handle = library.kmt_open(os.fsencode(path), ctypes.byref(error))
+        self.handle = library.kmt_open(encoded_path(path), ctypes.byref(error))
         if not self.handle:
             raise_error(error)
         self.close = weakref.finalize(self, library.kmt_close, self.handle)

@@ -2,6 +2,7 @@
 // The C interface: events as columns.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "library/c_interface.hpp"
@@ -98,6 +99,10 @@ kmt_columns ColumnArrays::columns() const {
           .context = context.data()};
 }
 
+// A new member must not lie in padding, because callers with an older header already count padding in `size`.
+static_assert(sizeof(kmt_machine) == offsetof(kmt_machine, clock_in_ns) + sizeof(kmt_machine::clock_in_ns));
+static_assert(sizeof(kmt_columns) == offsetof(kmt_columns, context) + sizeof(kmt_columns::context));
+
 // Fills in the members that the caller knows. A caller that was built with an older header has a shorter structure.
 template <typename Struct>
 void fill_in(Struct* to, Struct from) {
@@ -140,6 +145,9 @@ void kmt_get_machine(const kmt_trace* trace, kmt_machine* machine) {
 
 int kmt_read(kmt_trace* trace, kmt_columns* columns, kmt_error** error) {
   return without_exceptions(error, -1, [&] {
+    if (columns->size < offsetof(kmt_columns, time_ns))
+      throw Error("The size of kmt_columns is " + std::to_string(columns->size) + " bytes, which is too small", "", {},
+                  "Set its member `size` to sizeof(kmt_columns)");
     const bool has_more = trace->read(trace->batch);
     trace->arrays.resize(trace->batch.size());
     for (std::size_t i = 0; i < trace->batch.size(); ++i)

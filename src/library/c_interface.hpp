@@ -4,8 +4,10 @@
 
 #include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <kmemtrace/kmemtrace.h>
 
@@ -20,8 +22,16 @@ struct kmt_error {
 
 namespace kmemtrace {
 
-// Stores an error at `error`, unless that is null.
-void store(kmt_error** error, kmt_error&& problem) noexcept;
+// Stores the error that `make` returns at `error`, unless that is null. Stores null if there is no memory for an error.
+template <typename Make>
+void store(kmt_error** error, Make&& make) noexcept {
+  if (error == nullptr) return;
+  try {
+    *error = new kmt_error(make());
+  } catch (...) {
+    *error = nullptr;
+  }
+}
 // Returns a copy that kmt_free() frees. Throws std::bad_alloc.
 char* copy_of(std::string_view text);
 
@@ -32,9 +42,13 @@ Result without_exceptions(kmt_error** error, Result failed, Work&& work) noexcep
   try {
     return guarded(work);
   } catch (const Error& problem) {
-    store(error, {problem.what(), problem.file(), problem.offset(), problem.hint()});
+    store(error, [&] { return kmt_error{problem.what(), problem.file(), problem.offset(), problem.hint()}; });
+  } catch (const std::bad_alloc&) {
+    if (error != nullptr) *error = nullptr;
   } catch (const std::exception& problem) {
-    store(error, {problem.what(), {}, {}, {}});
+    store(error, [&] { return kmt_error{problem.what(), {}, {}, {}}; });
+  } catch (...) {
+    store(error, [] { return kmt_error{"Unknown error", {}, {}, {}}; });
   }
   return failed;
 }

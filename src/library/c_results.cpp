@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The C interface: versions, errors, and results as JSON.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -18,10 +19,6 @@
 #include "views/json/snapshot.hpp"
 
 namespace kmemtrace {
-
-void store(kmt_error** error, kmt_error&& problem) noexcept {
-  if (error != nullptr) *error = new (std::nothrow) kmt_error(std::move(problem));
-}
 
 char* copy_of(std::string_view text) {
   auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
@@ -64,6 +61,9 @@ const kmt::Column<kmt::GroupRow>* report_column(const kmt_options& options, cons
 }
 
 double threshold_of(const kmt_options& options) {
+  if (!std::isfinite(options.threshold_bytes_per_s) || options.threshold_bytes_per_s < 0)
+    throw Error("The threshold is " + std::to_string(options.threshold_bytes_per_s) + " bytes per second", "", {},
+                "Use a positive number, or 0 for the default of the command");
   return options.threshold_bytes_per_s > 0 ? options.threshold_bytes_per_s : kmt::kThresholds.usual_bytes_per_s;
 }
 
@@ -85,6 +85,7 @@ std::string report_text(const char* path, const kmt_options& options) {
 
 std::string leaks_text(const char* path, const kmt_options& options) {
   if (kmt::is_series(path)) return series_text(path, options, kmt::SeriesOrder::growth);
+  const double threshold = threshold_of(options);
   kmt::LeaksOptions view;
   view.limit = options.limit;
   if (options.sort != nullptr) view.sort = kmt::find_leak_column(options.sort);
@@ -102,7 +103,7 @@ std::string leaks_text(const char* path, const kmt_options& options) {
     request.by = kmt::usual_leak_keys(true);
     result = analyse(path, kallsyms, std::move(request)).result;
   }
-  return kmt::json_leaks(kmt::leaks_of(result, threshold_of(options)), view);
+  return kmt::json_leaks(kmt::leaks_of(result, threshold), view);
 }
 
 std::string snapshot_text(const char* path, const kmt_options& options) {
@@ -121,12 +122,18 @@ int kmt_abi_version(void) { return KMT_ABI_VERSION; }
 const char* kmt_version(void) { return version(); }
 void kmt_free(char* text) { std::free(text); }
 
-const char* kmt_error_message(const kmt_error* error) { return error->message.c_str(); }
-const char* kmt_error_file(const kmt_error* error) { return error->file.empty() ? nullptr : error->file.c_str(); }
-int64_t kmt_error_offset(const kmt_error* error) {
-  return error->offset ? static_cast<std::int64_t>(*error->offset) : -1;
+const char* kmt_error_message(const kmt_error* error) {
+  return error == nullptr ? "Out of memory" : error->message.c_str();
 }
-const char* kmt_error_hint(const kmt_error* error) { return error->hint.empty() ? nullptr : error->hint.c_str(); }
+const char* kmt_error_file(const kmt_error* error) {
+  return error == nullptr || error->file.empty() ? nullptr : error->file.c_str();
+}
+int64_t kmt_error_offset(const kmt_error* error) {
+  return error != nullptr && error->offset ? static_cast<std::int64_t>(*error->offset) : -1;
+}
+const char* kmt_error_hint(const kmt_error* error) {
+  return error == nullptr || error->hint.empty() ? nullptr : error->hint.c_str();
+}
 void kmt_error_free(kmt_error* error) { delete error; }
 
 char* kmt_report_json(const char* path, const kmt_options* options, kmt_error** error) {

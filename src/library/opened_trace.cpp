@@ -23,7 +23,8 @@ OpenedTrace::OpenedTrace(const std::string& path, const std::string& kallsyms)
 bool OpenedTrace::read(kmt::EventBatch& batch) {
   if (!has_begun_ && needs_module_events()) {
     const std::unique_ptr<kmt::Source> ahead = kmt::open_trace(path_);
-    while (ahead->read(batch)) {
+    kmt::EventBatch events;
+    while (ahead->read(events)) {
     }
     set_module_events(ahead->info().code.module_events);
   }

@@ -2,6 +2,7 @@
 #include <kmemtrace/trace.hpp>
 
 #include <array>
+#include <utility>
 
 #include "library/convert.hpp"
 #include "library/opened_trace.hpp"
@@ -36,8 +37,11 @@ Machine Trace::machine() const { return machine_of(state_->info()); }
 bool Trace::next(Event& event) {
   State& state = *state_;
   if (state.next == state.batch.size()) {
+    // After an exception, the batch is empty, so that the next call does not return half-read events.
+    kmt::EventBatch batch = std::exchange(state.batch, {});
     state.next = 0;
-    if (!guarded([&] { return state.read(state.batch); })) return false;
+    if (!guarded([&] { return state.read(batch); })) return false;
+    state.batch = std::move(batch);
   }
   const kmt::Event read = without_call_fields(state.batch[state.next++]);
   const kmt::TraceInfo& info = state.info();

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -186,6 +187,20 @@ class Errors(Case):
             trace.report(by=['nosuch'])
         with self.assertRaises(kmemtrace.KmemtraceError):
             trace.leaks(by=['lifetime'])
+        for read in (trace.report, trace.leaks, lambda limit: kmemtrace.snapshot(WHOLE, limit)):
+            for limit in (0, -1):
+                with self.assertRaisesRegex(ValueError, f'the limit is {limit}; it must be positive'):
+                    read(limit=limit)
+        for threshold in (-1, float('nan'), float('inf')):
+            with self.subTest(threshold), self.assertRaisesRegex(kmemtrace.KmemtraceError, 'threshold.*Use a positive number, or 0'):
+                trace.leaks(threshold=threshold)
+
+    def test_paths_with_nul(self):
+        """Without the check, the library would read the file whose name ends at the NUL."""
+        path = f'{STACKS}\0.dat'
+        for read in (kmemtrace.open, kmemtrace.snapshot, lambda path: kmemtrace.open(STACKS).report(kallsyms=path)):
+            with self.assertRaisesRegex(ValueError, 'NUL'):
+                read(path)
 
     def test_damaged_file(self):
         """The events before the damage are read, and the report states the damage."""
@@ -264,6 +279,49 @@ class Interface(unittest.TestCase):
         text = library.kmt_report_json(WHOLE.encode(), ctypes.byref(options), ctypes.byref(error))
         self.assertEqual(['cache'], json.loads(_library.taken(text, error))['by'])
         self.assertIsNone(library.kmt_report_json(b'/no/such/file', None, None))
+
+    def test_too_small_columns(self):
+        """A structure without a place for the number of events is an error, and stays as it is."""
+        library = _library.library
+        error = ctypes.c_void_p()
+        trace = library.kmt_open(WHOLE.encode(), ctypes.byref(error))
+        self.addCleanup(library.kmt_close, trace)
+        size = _library.ColumnsStructure.time_ns.offset - 1
+        columns = _library.ColumnsStructure(size)
+        self.assertEqual(-1, library.kmt_read(trace, ctypes.byref(columns), ctypes.byref(error)))
+        with self.assertRaisesRegex(kmemtrace.KmemtraceError, f'kmt_columns is {size} bytes'):
+            _library.raise_error(error)
+        self.assertEqual((size, 0), (columns.size, columns.events))
+        columns.size += 1
+        self.assertEqual(1, library.kmt_read(trace, ctypes.byref(columns), None))
+        self.assertEqual((size + 1, False), (columns.size, bool(columns.time_ns)))
+        self.assertGreater(columns.events, 0)
+
+    def test_no_error(self):
+        """An error of NULL means that there was not enough memory."""
+        library = _library.library
+        self.assertEqual((b'Out of memory', None, -1, None),
+                         (library.kmt_error_message(None), library.kmt_error_file(None), library.kmt_error_offset(None),
+                          library.kmt_error_hint(None)))
+        library.kmt_error_free(None)
+
+    def test_choice_of_the_library(self):
+        """The package loads the newest library of its installation that has its version of the C interface."""
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = f'{folder}/lib/python3/dist-packages'
+            shutil.copytree(os.path.join(PACKAGE, 'kmemtrace'), f'{prefix}/kmemtrace')
+            for version in ('0.9.0', '0.10.0'):
+                os.symlink(os.path.abspath(os.environ['KMEMTRACE_LIBRARY']), f'{folder}/lib/libkmemtrace.so.{version}')
+            for version, content in (('0.11.0', ''), ('0.12.0', 'int kmt_abi_version(void) { return 99; }')):
+                subprocess.run(['gcc', '-shared', '-fPIC', '-x', 'c', '-', '-o', f'{folder}/lib/libkmemtrace.so.{version}'],
+                               input=content, check=True, encoding='ascii')
+            with open(f'{folder}/lib/libkmemtrace.so.0.13.0', 'w', encoding='ascii') as file:
+                file.write('not a library\n')
+            environment = {**os.environ, 'PYTHONPATH': prefix, 'PYTHONDONTWRITEBYTECODE': '1'}
+            del environment['KMEMTRACE_LIBRARY']
+            loaded = subprocess.run([sys.executable, '-c', 'from kmemtrace import _library; print(_library.library._name)'],
+                                    stdout=subprocess.PIPE, check=True, env=environment, encoding='utf-8')
+            self.assertEqual(f'{folder}/lib/libkmemtrace.so.0.10.0\n', loaded.stdout)
 
     def test_names_of_the_trace(self):
         library = _library.library

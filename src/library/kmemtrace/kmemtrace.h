@@ -9,10 +9,14 @@
  *
  * All text is UTF-8, except file names and names from a trace, which may be any bytes. A function that can fail takes
  * the address of a pointer to an error, or NULL. On failure, the function stores a new error there, which the caller
- * frees. Only one thread at a time may use an object; different threads may use different objects.
+ * frees. If it stores NULL after a failure, there was not enough memory. Only one thread at a time may use an object;
+ * different threads may use different objects.
  *
  * KMT_ABI_VERSION increases if a function or a structure changes its meaning or is removed. New functions, new kinds
- * of events, and new members at the end of a structure with the member `size` do not increase it. */
+ * of events, and new members at the end of a structure with the member `size` do not increase it.
+ *
+ * The caller sets `size`. The library fills in only the members within it. In kmt_machine and kmt_columns, it then sets
+ * `size` to the number of bytes that it filled in, which is less if the library is older than the header. */
 #ifndef KMEMTRACE_KMEMTRACE_H
 #define KMEMTRACE_KMEMTRACE_H
 
@@ -36,7 +40,7 @@ KMT_API void kmt_free(char *text);
 
 typedef struct kmt_error kmt_error;
 
-/* The strings are valid until the error is freed. */
+/* The strings are valid until the error is freed. `error` may be NULL; the message is then "Out of memory". */
 KMT_API const char *kmt_error_message(const kmt_error *error);
 KMT_API const char *kmt_error_file(const kmt_error *error);    /* NULL if the error is not about a file */
 KMT_API int64_t kmt_error_offset(const kmt_error *error);      /* bytes from the start of the file; -1: unknown */
@@ -51,7 +55,7 @@ typedef struct kmt_options {
   const char *sort;             /* key of the column to sort by; NULL: the default of the command */
   uint64_t limit;               /* maximum number of groups of each table; 0: all */
   const char *kallsyms;         /* file with kernel symbols, used if the trace has none; NULL: no file */
-  double threshold_bytes_per_s; /* kmt_leaks_json() reports only faster growth; 0: the default of the command */
+  double threshold_bytes_per_s; /* kmt_leaks_json() reports only faster growth; >= 0; 0: the default of the command */
 } kmt_options;
 
 /* Return the JSON that the commands `kmemtrace report` and `kmemtrace leaks` print with --json, or NULL on failure.
@@ -80,8 +84,8 @@ typedef struct kmt_machine {
   uint64_t page_size;     /* in bytes; 0: unknown */
   uint32_t cpus;
   uint32_t word_bits;     /* word size of the kernel: 32 or 64 */
-  uint8_t little_endian;  /* 1 or 0 */
-  uint8_t clock_in_ns;    /* 1 if times are in nanoseconds; 0 if they are ticks of another length */
+  uint32_t little_endian; /* 1 or 0 */
+  uint32_t clock_in_ns;   /* 1 if times are in nanoseconds; 0 if they are ticks of another length */
 } kmt_machine;
 KMT_API void kmt_get_machine(const kmt_trace *trace, kmt_machine *machine);
 
@@ -114,7 +118,8 @@ typedef struct kmt_columns {
 } kmt_columns;
 
 /* Reads the next events, in order of time. Returns 1 if there are any, 0 at the end, and -1 on failure. Damage in the
- * trace is no failure: the results of kmt_report_json() state it. */
+ * trace is no failure: the results of kmt_report_json() state it. It is a failure if columns->size is too small for the
+ * member `events`. */
 KMT_API int kmt_read(kmt_trace *trace, kmt_columns *columns, kmt_error **error);
 /* Returns the number of events known to be lost so far. The number is final after kmt_read() returned 0. */
 KMT_API uint64_t kmt_lost_events(const kmt_trace *trace);
