@@ -10,6 +10,7 @@ import sys
 BODY = '''{{
 	static const unsigned char packed[] = {{{bytes}}};
 	static const std::string object = kmt::intact_part_of_gzip({{packed, sizeof packed}}, {size});
+	if (object.size() != {size}) throw kmt::Error("The BPF programs in this executable file are damaged").hint("Install kmemtrace again");
 	*sz = object.size();
 	return object.data();
 }}'''
@@ -21,7 +22,7 @@ def packed(skeleton, contents):
     result, found = re.subn(r'(?<=_elf_bytes\(size_t \*sz\)\n)\{.*?\n\}', lambda _: body, skeleton, flags=re.DOTALL)
     if found != 1:
         sys.exit('pack_skeleton.py: this skeleton has no function elf_bytes() as bpftool 7.1 writes it')
-    return '#include "base/gzip.hpp"\n' + result
+    return '#include "base/error.hpp"\n#include "base/gzip.hpp"\n' + result
 
 
 if __name__ == '__main__':

@@ -5,11 +5,15 @@
 
 namespace kmt {
 
+namespace {
+
+Error missing() { return missing_part("connect to ClickHouse", "libcurl4-openssl-dev", "FLEET"); }
+
+}  // namespace
+
 struct HttpClient::Handle {};
 
-HttpAddress parse_http_url(const std::string&) {
-  throw missing_part("connect to ClickHouse", "libcurl4-openssl-dev", "FLEET");
-}
+HttpAddress parse_http_url(const std::string&) { throw missing(); }
 
 HttpClient::HttpClient(HttpAddress address) : address_(std::move(address)) {}
 
@@ -17,7 +21,7 @@ HttpClient::~HttpClient() = default;
 
 HttpReply HttpClient::post(const std::vector<std::pair<std::string, std::string>>&, std::string_view,
                            std::chrono::seconds) {
-  return {};
+  throw missing();
 }
 
 }  // namespace kmt

@@ -5,16 +5,20 @@
 
 namespace kmt {
 
+namespace {
+
+Error missing() { return missing_part("serve metrics for Prometheus", "prometheus-cpp-dev", "PROMETHEUS"); }
+
+}  // namespace
+
 struct MetricsServer::State {};
 
-MetricsServer::MetricsServer(std::string) {
-  throw missing_part("serve metrics for Prometheus", "prometheus-cpp-dev", "PROMETHEUS");
-}
+MetricsServer::MetricsServer(std::string) { throw missing(); }
 
 MetricsServer::~MetricsServer() = default;
 
 void MetricsServer::set(ExportedMetrics) {}
 
-void MetricsServer::listen() {}
+void MetricsServer::listen() { throw missing(); }
 
 }  // namespace kmt
