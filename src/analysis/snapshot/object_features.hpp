@@ -16,8 +16,8 @@ namespace kmt {
 // The target of a word.
 struct WordFeature {
   std::uint32_t offset = 0;
-  std::string text;  // "pipefifo_fops", "list", "object of dentry"
-  auto operator<=>(const WordFeature&) const = default;
+  std::string text;                                      // "pipefifo_fops", "list", "object of dentry"
+  auto operator<=>(const WordFeature&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // The features of objects as numbers.
