@@ -20,6 +20,7 @@ ELSEWHERE = (
     (r'^packaging/|dpkg-buildpackage|^pkg-config ', 'tests/package builds and tries packages'),
     (r'^cmake ', 'builds everything again'),
     (r'^tests/vm/run |-static ', 'tests/vm boots the machine'),
+    (r'^kmemtrace snapshot --objects', 'needs /proc/kcore, which kernels of tests/vm have'),
     (r'^kmemtrace fleet$', 'needs an option and a ClickHouse server, as tests/oracle/fleet_test.py has'),
     (r'^kmemtrace completion$', 'needs the name of a shell'),
     (r'--cgroup system\.slice', 'needs systemd; tests/live/cgroup_test.py makes a cgroup'),
@@ -36,6 +37,8 @@ SHORTER = (
 )
 # These commands run each time that a document shows them, because they start or end a process.
 PROCESSES = r' &$|^kill '
+# These commands estimate live bytes from samples. One time in 50, the samples have no pipe. A second run has some.
+SAMPLED = r'^kmemtrace top .*--sort live'
 BUSY = "sh -c 'ls; sleep 2; ls'"  # starts processes, because an idle machine may start none
 # These commands run until Ctrl+C.
 SCREEN = r'kmemtrace top'  # needs a terminal
@@ -99,7 +102,10 @@ class Documents(LiveTest):
                 repeated = step.command in ran and not step.shown and not re.search(PROCESSES, step.command)
                 if not step.needs_only_files() and not self.left_out(step.command) and not repeated:
                     with self.subTest(step.place, command=step.command):
-                        self.expect(step, *self.run_step(step.command))
+                        status, printed = self.run_step(step.command)
+                        if step.shown and re.search(SAMPLED, step.command) and documents.masked_differences(step.shown, printed):
+                            status, printed = self.run_step(step.command)
+                        self.expect(step, status, printed)
                         ran.add(step.command)
         self.assertGreater(len(ran), 50)
         self.assertEqual({pattern for pattern, _ in ELSEWHERE + SHORTER} - self.used, set(), 'no document has these')
