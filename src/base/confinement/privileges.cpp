@@ -54,6 +54,13 @@ void give_up_capabilities(std::span<const unsigned> capabilities) {
   keep(mask);
 }
 
+bool has_capability(unsigned capability) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return ::geteuid() == 0;
+  return (data[capability / 32].effective >> capability % 32 & 1) != 0;
+}
+
 bool may_access(const std::string& path, int mode) {
   // Makes the system call directly, because the C library's faccessat() behaves like access() if the real and the
   // effective user are equal.

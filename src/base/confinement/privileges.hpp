@@ -17,6 +17,9 @@ void keep_capabilities(std::span<const unsigned> capabilities);
 // it executes do not have them either, unless it is root. Throws Error if the kernel refuses.
 void give_up_capabilities(std::span<const unsigned> capabilities);
 
+// True if this process has the capability now.
+bool has_capability(unsigned capability);
+
 // True if the current capabilities of this process permit the access. access(2) would ignore the capabilities of a
 // process that is not root.
 bool may_access(const std::string& path, int mode);

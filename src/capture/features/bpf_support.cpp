@@ -20,13 +20,7 @@ constexpr KernelVersion kFirstExact{6, 1};
 constexpr const char* kKernelBtf = "/sys/kernel/btf/vmlinux";
 
 // True if the process has CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON (since Linux 5.8).
-bool may_load() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (::syscall(SYS_capget, &header, data) != 0) return ::geteuid() == 0;
-  const auto has = [&](unsigned capability) { return (data[capability / 32].effective >> capability % 32 & 1) != 0; };
-  return has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
-}
+bool may_load() { return has_capability(CAP_SYS_ADMIN) || (has_capability(CAP_BPF) && has_capability(CAP_PERFMON)); }
 
 }  // namespace
 

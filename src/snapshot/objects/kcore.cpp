@@ -11,7 +11,6 @@
 
 #include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
-#include "base/number.hpp"
 
 namespace kmt {
 
@@ -24,20 +23,10 @@ Error refused(const std::string& path, const std::string& why, const std::string
   return Error("The kernel's memory cannot be read: " + why, ExitCode::unsupported).at({path, {}, {}}).hint(hint);
 }
 
-// True if this process has the capability CAP_SYS_RAWIO on the machine.
-bool may_use_raw_memory() {
-  constexpr std::string_view kName = "\nCapEff:\t";
-  const std::string status = try_read_file("/proc/self/status").value_or("");
-  const std::size_t at = status.find(kName);
-  if (at == std::string::npos || is_in_user_namespace()) return false;
-  const auto capabilities = parse_leading<std::uint64_t>(std::string_view(status).substr(at + kName.size()), 16);
-  return (capabilities.value_or(0) >> CAP_SYS_RAWIO & 1) != 0;
-}
-
 // Lockdown and a missing capability give the same error number (open_kcore() in fs/proc/kcore.c). The file that shows
 // the mode of lockdown may not be mounted.
 Error not_permitted(const std::string& path) {
-  const bool is_locked = errno == EPERM && may_use_raw_memory();
+  const bool is_locked = errno == EPERM && !is_in_user_namespace() && has_capability(CAP_SYS_RAWIO);
   const std::string lockdown = try_read_file("/sys/kernel/security/lockdown").value_or("");
   if (is_locked || lockdown.find("[confidentiality]") != std::string::npos)
     return refused(path, "kernel lockdown (confidentiality) forbids it, even to root",
