@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-using Numbers = std::vector<std::uint32_t>;  // of features, sorted
+using Numbers = std::vector<std::uint32_t>;  // numbers of features, sorted
 using Described = ObjectFeatures::Described;
 using Members = std::vector<const Described*>;
 

@@ -16,7 +16,7 @@ namespace kmt {
 struct KindMember {
   std::uint32_t offset = 0;
   std::string text;  // "pipefifo_fops", "list", "object of dentry"
-  double share = 0;  // of the objects of the kind
+  double share = 0;  // share of the objects of the kind
 };
 
 // Why a module is named.
@@ -35,12 +35,12 @@ struct SlabKind {
   std::string module;  // "vmlinux" for the kernel itself; empty if unknown
   ModuleSource module_source = ModuleSource::unknown;
   StructureGuess structure;
-  double share = 0;           // of the live objects
+  double share = 0;           // share of the live objects
   std::uint64_t sampled = 0;  // objects of the sample
   std::uint64_t objects = 0;  // estimated
   std::uint64_t bytes = 0;    // estimated, with padding and metadata
   std::vector<KindMember> members;
-  std::vector<std::uint64_t> addresses;  // of up to two objects
+  std::vector<std::uint64_t> addresses;  // addresses of up to two objects
 };
 
 struct CacheKinds {
