@@ -10,7 +10,7 @@ set(absent_sources
     cli/all_commands cli/completion cli/files/export cli/files/fleet cli/investigate/ "cli/record/graph\\.cpp"
     cli/watch/serve cli/watch/without_prometheus
     "cli/report/(diff|flamegraph|graph|histogram|html|leaks|pages|report|series|simulate|timeline)"
-    "views/export/(chrome|collapsed|firefox|lines|perfetto|pprof\\.cpp|speedscope|tracks|without_sqlite)" views/html/)
+    "views/export/(chrome|collapsed|firefox|lines|perfetto|pprof\\.cpp|speedscope|tracks|without_prometheus|without_sqlite)" views/html/)
 list(JOIN absent_sources | absent_sources)
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-static -Wl,--gc-sections)

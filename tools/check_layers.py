@@ -117,7 +117,8 @@ THIRD_PARTY = {
     'CLI/': ['cli/command_line.cpp'],
     'nlohmann/': ['views', 'fleet', 'cli', 'formats/ctf'],
     'curl/': ['fleet'],
-    'prometheus/': ['views', 'cli'],
+    'prometheus/': ['views'],
+    'httplib.h': ['cli'],
     'protozero/': ['views'],
     'sodium.h': ['anonymise'],
     'sqlite3.h': ['views'],
@@ -139,7 +140,7 @@ THIRD_PARTY = {
 }
 
 # System headers. C++ headers have no suffix. All other third-party headers must be in the table above.
-SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|'
+SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|netdb|'
                     r'poll|pthread|pwd|sched|signal|spawn|stdbool|stddef|stdint|syscall|termios|time|unistd)\.h')
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -169,7 +169,7 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
   return all;
 }
 
-Reading read_cgroups(const std::string& root, const Limits& limits) {
+Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t most_depth = kMostDepth) {
   Reading all;
   all.error = ENOENT;
   struct Place {
@@ -192,7 +192,7 @@ Reading read_cgroups(const std::string& root, const Limits& limits) {
     const Reading kernel = read_some(root + place.path + "/memory.kmem.usage_in_bytes", {kMostOfANumber, limits.until});
     append_lines(place.path + "/memory.kmem.usage_in_bytes:", kernel.text, all.text);
     if (one.error == EACCES) all.error = one.error;
-    if (place.depth >= kMostDepth) continue;
+    if (place.depth >= most_depth) continue;
     std::error_code code;
     for (fs::directory_iterator entry(root + place.path, code); !code && entry != fs::directory_iterator();
          entry.increment(code))
@@ -416,15 +416,42 @@ std::string why_cut(std::size_t bytes, std::string_view limit) {
   return fmt::format("only the first {} were read: {}", humane_bytes(bytes), limit);
 }
 
+namespace {
+
+// Reads a source of the running kernel. Throws Error if it is meminfo and cannot be read.
+void take_or_refuse(const SnapshotSource& source, Collector& collector) {
+  const int error = take_live(source, collector);
+  if (error == 0 || source.name != "meminfo") return;
+  errno = error;
+  throw system_error("Cannot take a snapshot", std::string(source.path));
+}
+
+// Sources that collect_counters() reads.
+constexpr std::string_view kCounterSources[] = {"meminfo",     "vmstat",   "zoneinfo",  "slabinfo",
+                                                "vmallocinfo", "sockstat", "buddyinfo", "dmesg"};
+constexpr SnapshotSource kPressure = {"pressure", "/proc/pressure/memory", SourceKind::file,
+                                      "a kernel with CONFIG_PSI, booted with psi=1"};
+
+}  // namespace
+
+StateSample collect_counters() {
+  Collector collector;
+  const std::uint64_t time = wall_clock_ns();
+  for (const SnapshotSource& source : snapshot_sources())
+    if (is_in(kCounterSources, source.name)) take_or_refuse(source, collector);
+  take_live(kPressure, collector);
+  if (const std::string root = cgroup_root(); !root.empty())
+    if (Reading topmost = read_cgroups(root, collector.limits(), 0); topmost.error == 0)
+      collector.add_text("cgroups", std::move(topmost.text));
+  StateSample sample = collector.finish();
+  sample.unix_ns = time;
+  return sample;
+}
+
 StateSample collect_snapshot() {
   Collector collector;
   const std::uint64_t time = wall_clock_ns();
-  for (const SnapshotSource& source : snapshot_sources()) {
-    const int error = take_live(source, collector);
-    if (error == 0 || source.name != "meminfo") continue;
-    errno = error;
-    throw system_error("Cannot take a snapshot", std::string(source.path));
-  }
+  for (const SnapshotSource& source : snapshot_sources()) take_or_refuse(source, collector);
   StateSample sample = collector.finish();
   sample.unix_ns = time;
   return sample;

@@ -15,6 +15,9 @@ namespace kmt {
 // Reads at most 60 MiB in total, and each source for at most three seconds. Throws Error if meminfo cannot be read,
 // because nothing else has the kernel's totals.
 StateSample collect_snapshot();
+// Reads only small files with counters, in a few milliseconds, and only the topmost cgroup. Throws Error if meminfo
+// cannot be read.
+StateSample collect_counters();
 // Adds the texts that a sample of a recording lacks. The recorder takes such samples at the start and at the end of a
 // trace. Does not read sources that are large and do not help to explain a trace. Reads page_owner, the largest source,
 // only if `with_page_owner` is true. The limits are those of collect_snapshot().

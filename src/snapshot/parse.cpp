@@ -66,6 +66,7 @@ struct Step {
 constexpr Step kSteps[] = {
     {"uname", take_uname},  // first, because the meaning of other files depends on the release
     {"sockstat", parse_sockstat},
+    {"pressure", parse_pressure},
     {"recorder", parse_recorder},
     {"percpu_stats", parse_percpu_stats},
     {"dmesg", parse_boot_messages},

@@ -17,6 +17,8 @@ void keep_unknown(std::string_view source, std::string_view line, KernelMemory& 
 void parse_meminfo(std::string_view text, KernelMemory& memory);
 void parse_vmstat(std::string_view text, KernelMemory& memory);
 void parse_sockstat(std::string_view text, KernelMemory& memory);
+// Parses lines "some avg10=0.00 avg60=0.00 avg300=0.00 total=NUMBER", as in /proc/pressure/memory.
+void parse_pressure(std::string_view text, KernelMemory& memory);
 void parse_recorder(std::string_view text, KernelMemory& memory);
 void parse_percpu_stats(std::string_view text, KernelMemory& memory);
 // Parses the line "percpu: Embedded 53 pages/cpu …" of the boot messages, if it is there. `memory.page_size` must be

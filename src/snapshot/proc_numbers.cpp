@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -101,6 +102,22 @@ void parse_vmstat(std::string_view text, KernelMemory& memory) { parse_numbers(t
 
 void parse_recorder(std::string_view text, KernelMemory& memory) {
   parse_numbers(text, "recorder", memory.recorder, memory);
+}
+
+void parse_pressure(std::string_view text, KernelMemory& memory) {
+  constexpr std::string_view kTotal = "total=";
+  each_line(text, [&](std::string_view line) {
+    Words words(line);
+    const std::string_view name = words.next();
+    std::string_view last;
+    while (!words.empty()) last = words.next();
+    const auto total =
+        last.starts_with(kTotal) ? parse_number<std::uint64_t>(last.substr(kTotal.size())) : std::nullopt;
+    if (total && (name == "some" || name == "full"))
+      memory.pressure.push_back({std::string(name), *total});
+    else
+      keep_unknown("pressure", line, memory);
+  });
 }
 
 // Parses /proc/net/sockstat. Lines are like "TCP: inuse 31 orphan 0 tw 0 alloc 31 mem 227": a protocol, followed by

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 import unittest
 import urllib.parse
 import urllib.request
@@ -32,14 +33,46 @@ def get(url):
         return ''
 
 
+def numbers(path, separator):
+    """Returns the numbers of a file with lines such as "MemTotal:   100 kB" or "compact_stall 12"."""
+    with open(path, encoding='utf-8') as file:
+        lines = [line.split(separator, 1) for line in file]
+    return {name: int(value.split()[0]) for name, value in lines}
+
+
+def cpu_time(pid):
+    with open(f'/proc/{pid}/stat', encoding='utf-8') as file:
+        fields = file.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
 class Serve(LiveTest):
-    def serve(self, *arguments):
-        address = f'127.0.0.1:{free_port()}'
+    def serve(self, *arguments, address=None, ready='alloc_pipe_info'):
+        address = address or f'127.0.0.1:{free_port()}'
         process = subprocess.Popen([PROGRAM, 'serve', '--prometheus', address, *arguments], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, encoding='utf-8')
         self.addCleanup(self.end, process)
-        self.assertTrue(wait_until(lambda: 'alloc_pipe_info' in get(f'http://{address}/metrics'), 20))
+        self.assertTrue(wait_until(lambda: ready in get(f'http://{address}/metrics'), 20))
         return process, address
+
+    def stop(self, process):
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        return process.returncode
+
+    def prometheus(self, address, rules=''):
+        """Starts a Prometheus that scrapes the address each second, and returns the address of the Prometheus."""
+        with open(self.path('prometheus.yml'), 'w', encoding='utf-8') as file:
+            file.write('global: {scrape_interval: 1s, evaluation_interval: 1s}\n' + rules +
+                       'scrape_configs:\n'
+                       '  - job_name: kmemtrace\n'
+                       f'    static_configs: [{{targets: ["{address}"]}}]\n')
+        server = f'127.0.0.1:{free_port()}'
+        prometheus = subprocess.Popen(
+            ['prometheus', f'--config.file={self.path("prometheus.yml")}', f'--storage.tsdb.path={self.path("data")}',
+             f'--web.listen-address={server}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, prometheus)
+        return server
 
     def setUp(self):
         super().setUp()
@@ -60,17 +93,7 @@ class Serve(LiveTest):
         lint = subprocess.run(['promtool', 'check', 'metrics'], input=get(f'http://{address}/metrics'),
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', check=False)
         self.assertNotIn('kmemtrace', lint.stdout)
-        with open(self.path('prometheus.yml'), 'w', encoding='utf-8') as file:
-            file.write('global: {scrape_interval: 1s, evaluation_interval: 1s}\n'
-                       f'rule_files: ["{rules}"]\n'
-                       'scrape_configs:\n'
-                       '  - job_name: kmemtrace\n'
-                       f'    static_configs: [{{targets: ["{address}"]}}]\n')
-        server = f'127.0.0.1:{free_port()}'
-        prometheus = subprocess.Popen(
-            ['prometheus', f'--config.file={self.path("prometheus.yml")}', f'--storage.tsdb.path={self.path("data")}',
-             f'--web.listen-address={server}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, prometheus)
+        server = self.prometheus(address, f'rule_files: ["{rules}"]\n')
         question = 'rate(kmemtrace_slab_allocations_total{call_site=~"alloc_pipe_info.*"}[10s])'
         # The loop opens some hundred thousand pipes per second. The rate must be of this order, starting with the
         # second scrape that has new data.
@@ -78,7 +101,7 @@ class Serve(LiveTest):
                                    40))
         self.assertEqual(self.query(server, 'up{job="kmemtrace"}')[0]['value'][1], '1')
         rules_seen = json.loads(get(f'http://{server}/api/v1/rules'))['data']['groups']
-        self.assertEqual([rule['health'] for rule in rules_seen[0]['rules']], ['ok', 'ok'])
+        self.assertEqual({rule['health'] for rule in rules_seen[0]['rules']}, {'ok'})
 
     @unittest.skipUnless(shutil.which('promtool'), 'Prometheus is not installed')
     def test_rule_waits_for_an_hour(self):
@@ -118,6 +141,63 @@ tests:
         done = subprocess.run(['promtool', 'test', 'rules', self.path('test.yml')], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, encoding='utf-8', check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
+
+    @unittest.skipUnless(shutil.which('prometheus'), 'Prometheus is not installed')
+    def test_every_query_of_the_dashboard_has_an_answer(self):
+        _, address = self.serve()
+        server = self.prometheus(address)
+        with open(os.path.join(DOCS, 'grafana-dashboard.json'), encoding='utf-8') as file:
+            dashboard = json.load(file)
+        queries = [target['expr'] for panel in dashboard['panels'] for target in panel['targets']]
+        queries += [annotation['expr'] for annotation in dashboard['annotations']['list']]
+        self.assertGreater(len(queries), 15)
+
+        def answer(query):
+            query = query.replace('$instance', address).replace('[5m]', '[10s]').replace('[1h]', '[10s]')
+            for comparison in (' > 0)', ' > 0'):
+                query = query.removesuffix(comparison) + (')' if query.endswith(' > 0)') else '')
+            return self.query(server, query)
+
+        for query in queries:
+            with self.subTest(query):
+                self.assertTrue(wait_until(lambda query=query: answer(query), 30), query)
+
+    def test_serves_the_counters_of_the_kernel_without_bpf(self):
+        """The metrics must be the numbers in /proc. Reading them must cost little."""
+        process, address = self.serve('--no-bpf', ready='kmemtrace_memory_total_bytes')
+        before = cpu_time(process.pid)
+        scrapes = 20
+        for _ in range(scrapes):
+            text = get(f'http://{address}/metrics')
+            time.sleep(1.05)
+        used = cpu_time(process.pid) - before
+        # A scrape every 15 s may use 0.1 % of a CPU. This machine runs other tests, so three times as much is allowed.
+        self.assertLess(used / scrapes, 3 * 15 * 0.001)
+        self.assertIn('kmemtrace_events_counted{reason="switched off with --no-bpf"} 0', text)
+        self.assertNotIn('kmemtrace_slab_allocations_total', text)
+        found = dict(line.rsplit(' ', 1) for line in text.splitlines() if not line.startswith('#'))
+        meminfo, vmstat = numbers('/proc/meminfo', ':'), numbers('/proc/vmstat', ' ')
+        self.assertEqual(float(found['kmemtrace_memory_total_bytes']), meminfo['MemTotal'] * 1024)
+        uses = sum(float(value) for name, value in found.items() if name.startswith('kmemtrace_memory_bytes{'))
+        self.assertEqual(uses, meminfo['MemTotal'] * 1024)
+        unreclaimable = float(found['kmemtrace_slab_unreclaimable_bytes'])
+        self.assertAlmostEqual(unreclaimable, meminfo['SUnreclaim'] * 1024, delta=unreclaimable / 5)
+        self.assertLessEqual(float(found['kmemtrace_compaction_stalls_total']), vmstat['compact_stall'])
+        caches = {line.split()[0] for line in open('/proc/slabinfo', encoding='utf-8')} - {'slabinfo', '#'}
+        served = {name.split('"')[1] for name in found if name.startswith('kmemtrace_slabinfo_bytes{')}
+        self.assertEqual(caches, served)
+        page = get(f'http://{address}/')
+        self.assertIn('<a href="metrics">', page)
+        self.assertIn('SUnreclaim' if 'SUnreclaim' in page else 'unaccounted memory', page)
+        self.assertEqual(self.stop(process), 0)
+
+    def test_listens_on_ipv6(self):
+        address = f'[::1]:{free_port()}'
+        _, address = self.serve('--no-bpf', address=address, ready='kmemtrace_build_info')
+        taken = subprocess.run([PROGRAM, 'serve', '--prometheus', address], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, encoding='utf-8', timeout=20, check=False)
+        self.assertEqual(taken.returncode, 2)
+        self.assertIn('in use', taken.stderr)
 
     def test_objects_are_counted_by_cache(self):
         """The net growth of the cache filp must be that of held files, and near that of active_objs in slabinfo, which
@@ -166,17 +246,17 @@ tests:
         for name, value in before.items():
             self.assertGreaterEqual(after[name], value, name)
         pins = pinned()
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
-        self.assertEqual(process.returncode, 0)
+        self.assertEqual(self.stop(process), 0)
         self.assertEqual(pinned(), pins)
 
     def test_invalid_use_is_explained(self):
         _, address = self.serve()
         for arguments, text in ((('--prometheus', address), 'in use'), (('--prometheus', 'nowhere:x'), 'a number'),
                                 (('--prometheus', 'foo'), 'no port'), (('--prometheus', ':80'), 'no address'),
-                                (('--prometheus', '127.0.0.1:99999'), '65535'), (('--prometheus', '[::1]:9751'), 'IPv6'),
+                                (('--prometheus', '127.0.0.1:99999'), '65535'), (('--prometheus', '::1:9751'), 'in brackets'),
+                                (('--prometheus', '[::1]'), 'no port'),
                                 (('--prometheus', 'foo:9751'), 'IPv4'),
+                                (('--prometheus', address, '--no-bpf', '--cgroup', '/'), '--no-bpf'),
                                 ((), '--prometheus')):
             done = subprocess.run([PROGRAM, 'serve', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   encoding='utf-8', timeout=20, check=False)

@@ -4,93 +4,110 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <exception>
-#include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
-#include <vector>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <httplib.h>
+#include <netdb.h>
 #include <netinet/in.h>
-#include <prometheus/exposer.h>
 #include <sys/socket.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
-#include "views/export/prometheus.hpp"
+#include "base/thread.hpp"
 
 namespace kmt {
 
 namespace {
 
-// The metrics that the threads of the server return to clients.
-class Metrics : public prometheus::Collectable {
- public:
-  void set(ExportedMetrics metrics) {
-    const std::lock_guard lock(mutex_);
-    metrics_ = std::move(metrics);
-  }
-  std::vector<prometheus::MetricFamily> Collect() const override {
-    const std::lock_guard lock(mutex_);
-    return metric_families(metrics_);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  ExportedMetrics metrics_;
-};
+constexpr std::size_t kThreads = 3;
+constexpr std::time_t kPatience = 5;  // seconds to wait for a client
+constexpr std::size_t kMostPayload = 1 << 10;
 
 [[noreturn]] void refuse(const std::string& address, std::string_view why) {
   throw Error(fmt::format("Cannot listen on {}: {}", printable(address), why))
-      .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751");
+      .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751 or [::1]:9751");
+}
+
+struct ServerAddress {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+ServerAddress parse_address(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const bool has_brackets = address.starts_with('[');
+  if (colon == std::string::npos || (has_brackets && address[colon - 1] != ']')) refuse(address, "it has no port");
+  if (colon == 0) refuse(address, "it has no address; [::] or 0.0.0.0 means all addresses of this machine");
+  ServerAddress parsed;
+  parsed.host = has_brackets ? address.substr(1, colon - 2) : address.substr(0, colon);
+  if (!has_brackets && parsed.host.find(':') != std::string::npos)
+    refuse(address, "an IPv6 address must be in brackets, as in [::1]:9751");
+  parsed.port = parse_number<std::uint16_t>(address.substr(colon + 1)).value_or(0);
+  if (parsed.port == 0) refuse(address, "a port is a number from 1 to 65535");
+  return parsed;
+}
+
+// Several servers must not share a port, so SO_REUSEPORT is not set.
+void set_socket_options(int socket) {
+  const int yes = 1;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 }
 
 // Tries to bind to the address before the server does, because the server reports a failure without its reason.
-void check_address(const std::string& address) {
-  if (address.starts_with('[')) refuse(address, "IPv6 addresses are not supported");
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) refuse(address, "it has no port");
-  if (colon == 0) refuse(address, "it has no address; 0.0.0.0 means all addresses of this machine");
-  const std::string host = address.substr(0, colon);
-  const std::string digits = address.substr(colon + 1);
-  const std::uint16_t port = parse_number<std::uint16_t>(digits).value_or(0);
-  if (port == 0) refuse(address, "a port is a number from 1 to 65535");
-  sockaddr_in place{};
-  place.sin_family = AF_INET;
-  place.sin_port = htons(port);
-  if (::inet_pton(AF_INET, host.c_str(), &place.sin_addr) != 1) refuse(address, "it is not an IPv4 address");
-  const FileDescriptor probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;  // the server sets this option too
-  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(probe.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
-    refuse(address, std::strerror(errno));
+void check_address(const std::string& address, const ServerAddress& parsed) {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found) != 0)
+    refuse(address, "it is not an IPv4 or IPv6 address");
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> guard(found, ::freeaddrinfo);
+  const FileDescriptor probe(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!probe) refuse(address, std::strerror(errno));
+  set_socket_options(probe.get());
+  if (::bind(probe.get(), found->ai_addr, found->ai_addrlen) != 0) refuse(address, std::strerror(errno));
+}
+
+httplib::Server::Handler answer_with(std::function<std::string()> page, const char* type) {
+  return [page = std::move(page), type](const httplib::Request&, httplib::Response& response) {
+    response.set_content(page(), type);
+  };
 }
 
 }  // namespace
 
 struct MetricsServer::State {
-  std::shared_ptr<Metrics> metrics = std::make_shared<Metrics>();
-  std::unique_ptr<prometheus::Exposer> exposer;
+  ServerAddress address;
+  httplib::Server server;
+  std::thread thread;
 };
 
 MetricsServer::MetricsServer(std::string address) : address_(std::move(address)), state_(std::make_unique<State>()) {
-  check_address(address_);
+  state_->address = parse_address(address_);
+  check_address(address_, state_->address);
 }
 
-MetricsServer::~MetricsServer() = default;
+MetricsServer::~MetricsServer() {
+  state_->server.stop();
+  if (state_->thread.joinable()) state_->thread.join();
+}
 
-void MetricsServer::set(ExportedMetrics metrics) { state_->metrics->set(std::move(metrics)); }
-
-void MetricsServer::listen() {
-  try {
-    state_->exposer = std::make_unique<prometheus::Exposer>(address_);
-  } catch (const std::exception& error) {
-    refuse(address_, error.what());
-  }
-  state_->exposer->RegisterCollectable(state_->metrics);
+void MetricsServer::listen(MetricsPages pages) {
+  httplib::Server& server = state_->server;
+  server.set_socket_options(set_socket_options);
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_read_timeout(kPatience);
+  server.set_write_timeout(kPatience);
+  server.set_payload_max_length(kMostPayload);
+  server.Get("/metrics", answer_with(std::move(pages.metrics), "text/plain; version=0.0.4; charset=utf-8"));
+  server.Get("/", answer_with(std::move(pages.home), "text/html; charset=utf-8"));
+  if (!server.bind_to_port(state_->address.host, state_->address.port)) refuse(address_, std::strerror(errno));
+  state_->thread = start_thread("the thread of the metrics server", [&server] { server.listen_after_bind(); });
 }
 
 }  // namespace kmt

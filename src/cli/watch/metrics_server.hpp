@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Serves metrics to Prometheus over HTTP. Only this file uses the server of prometheus-cpp.
+// An HTTP server for the metrics of `serve`. Only this file uses the library cpp-httplib.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "results/heap/exported_series.hpp"
-
 namespace kmt {
+
+// Return the contents of the server's pages. Several threads of the server call them at the same time.
+struct MetricsPages {
+  std::function<std::string()> metrics;  // /metrics, in Prometheus's text format
+  std::function<std::string()> home;     // /, in HTML
+};
 
 class MetricsServer {
  public:
-  // Throws Error if the address is not a free "ADDRESS:PORT" of this machine.
+  // Throws Error if the address is not a free "ADDRESS:PORT" of this machine. An IPv6 address is in brackets.
   explicit MetricsServer(std::string address);
   ~MetricsServer();
 
-  // Sets the metrics that clients get from now on.
-  void set(ExportedMetrics metrics);
   // Starts to answer clients. Throws Error.
-  void listen();
+  void listen(MetricsPages pages);
 
  private:
   struct State;

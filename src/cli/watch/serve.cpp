@@ -3,17 +3,27 @@
 #include <chrono>
 #include <ctime>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "analysis/heap/exported_series.hpp"
+#include "base/error.hpp"
 #include "base/text.hpp"
+#include "capture/sideband/kernel_facts.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/live_options.hpp"
 #include "cli/support/say.hpp"
 #include "cli/watch/heap_watch.hpp"
+#include "cli/watch/memory_account.hpp"
 #include "cli/watch/metrics_server.hpp"
+#include "views/export/prometheus_text.hpp"
+#include "views/html/text_page.hpp"
+#include "views/text/snapshot.hpp"
 
 namespace kmt {
 
@@ -24,71 +34,165 @@ constexpr std::chrono::milliseconds kPause{100};
 struct ServeArguments {
   std::string address;
   std::string cgroup;
+  bool no_bpf = false;
   bool no_probes = false;
   std::size_t most_names = 50;
 };
 
 constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus 127.0.0.1:9751        then: curl http://127.0.0.1:9751/metrics
-  kmemtrace serve --prometheus 0.0.0.0:9751 --top 20
+  kmemtrace serve --prometheus '[::]:9751' --top 20  listens on all addresses, with at most 20 names
+  kmemtrace serve --prometheus 127.0.0.1:9751 --no-bpf
+                                                     serves only the kernel's counters, at nearly no cost
 
-This command serves metrics until it is interrupted. Allocations and bytes are counted exactly, by call site and cache.
-Live bytes of memory that was allocated since the start are estimated from samples. The number of names is limited. The
-names with most allocated or live bytes have separate series, and all others share the series "other".
-On Linux 6.13 and later, the objects that were allocated and freed in each slab cache are counted exactly too.
-docs/prometheus.md lists the metrics, and rules that alert when the live bytes of a call site grow.
+This command serves metrics until it is interrupted. /metrics has the metrics in Prometheus's text format, and / shows
+how memory is used now.
+
+The kernel's counters are read when a client asks for the metrics: the balance sheet of memory, slab caches, vmalloc,
+removed cgroups, stalls, pressure and fragmentation.
+
+BPF programs count allocations and bytes exactly, by call site and cache. Live bytes of memory that was allocated since
+the start are estimated from samples. The number of names is limited. The names with most allocated or live bytes have
+separate series, and all others share the series "other". On Linux 6.13 and later, the objects that were allocated and
+freed in each slab cache are counted exactly too. BPF programs need root (or CAP_BPF and CAP_PERFMON), and a kernel that
+describes its types (/sys/kernel/btf/vmlinux). If they cannot be used, only the kernel's counters are served.
+
+docs/prometheus.md lists the metrics, alert rules and a dashboard for Grafana.
 
 There is no password: every client that can connect to the address can read the metrics.
-
-This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
 
 Exit status:
   0  served
   2  wrong usage, or the address cannot be listened on
   3  not permitted or not supported here)";
 
-void serve(const ServeArguments& options) {
-  const InterruptGuard interrupt;
-  LiveOptions live;
-  live.cgroup = options.cgroup;
-  MetricsServer server(options.address);
-  say_caveats();
-  HeapWatch watch(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
-                  {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::net},
-                  WatchedPages::all, !options.no_probes);
-  ExportedSeries call_sites(options.most_names);
-  ExportedSeries caches(options.most_names);
-  ExportedSeries page_orders(options.most_names);
-  ExportedSeries modules(options.most_names);
-  const auto start = static_cast<double>(std::time(nullptr));
-  const auto publish = [&] {
-    const TopResult result = watch.result(TopView::call_sites);
-    call_sites.add(result.rows);
-    caches.add(watch.result(TopView::caches).rows);
-    page_orders.add(watch.result(TopView::orders).rows);
-    modules.add(watch.result(TopView::modules).rows);
+// The data that the server's threads pass to clients.
+class ServedData {
+ public:
+  ServedData(KernelDescription kernel, std::size_t most_names) : kernel_(std::move(kernel)), most_names_(most_names) {
+    metrics_.kernel = kernel_.release;
+  }
+
+  void set(ExportedMetrics metrics) {
+    const std::lock_guard lock(mutex_);
+    metrics_ = std::move(metrics);
+  }
+  std::string metrics() {
+    const std::lock_guard lock(mutex_);
+    metrics_.cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
+    return prometheus_text(metrics_, account(), most_names_);
+  }
+  std::string home() {
+    const std::lock_guard lock(mutex_);
+    return text_page("Kernel memory of " + printable(kernel_.node_name), {{"metrics", "Metrics for Prometheus"}},
+                     text_snapshot(account().snapshot, {}, {}));
+  }
+
+ private:
+  // Returns the kernel's account, which is at most a second old.
+  const MemoryAccount& account() {
+    constexpr std::chrono::seconds kFresh(1);
+    const auto now = std::chrono::steady_clock::now();
+    if (!account_ || now - read_ > kFresh) {
+      account_ = read_account(kernel_);
+      read_ = now;
+    }
+    return *account_;
+  }
+
+  std::mutex mutex_;
+  KernelDescription kernel_;
+  std::size_t most_names_;
+  ExportedMetrics metrics_;
+  std::optional<MemoryAccount> account_;
+  std::chrono::steady_clock::time_point read_;
+};
+
+// Counts events with BPF programs.
+class CountedEvents {
+ public:
+  CountedEvents(const ServeArguments& options, const LiveOptions& live)
+      : watch_(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
+               {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::net},
+               WatchedPages::all, !options.no_probes),
+        call_sites_(options.most_names),
+        caches_(options.most_names),
+        page_orders_(options.most_names),
+        modules_(options.most_names) {}
+
+  // Reads new events. Returns true once a second.
+  bool turn() { return watch_.turn(); }
+  ExportedMetrics metrics() {
+    const TopResult result = watch_.result(TopView::call_sites);
+    call_sites_.add(result.rows);
+    caches_.add(watch_.result(TopView::caches).rows);
+    page_orders_.add(watch_.result(TopView::orders).rows);
+    modules_.add(watch_.result(TopView::modules).rows);
     ExportedMetrics now;
-    now.kernel = LiveKernel::release();
-    now.call_sites = call_sites.rows();
-    now.caches = caches.rows();
-    if (watch.caches().counting == CacheCounting::counted) now.cache_objects = watch.caches().rows;
-    now.uncounted = watch.caches().uncounted;
-    now.page_orders = page_orders.rows();
-    now.modules = modules.rows();
+    now.call_sites = call_sites_.rows();
+    now.caches = caches_.rows();
+    if (watch_.caches().counting == CacheCounting::counted) now.cache_objects = watch_.caches().rows;
+    now.uncounted = watch_.caches().uncounted;
+    now.page_orders = page_orders_.rows();
+    now.modules = modules_.rows();
     now.losses = result.losses;
     now.replaced = result.replaced;
     now.memory = result.memory;
-    now.cpu_seconds = static_cast<double>(own_cpu_ns()) / 1e9;
+    return now;
+  }
+
+ private:
+  HeapWatch watch_;
+  ExportedSeries call_sites_;
+  ExportedSeries caches_;
+  ExportedSeries page_orders_;
+  ExportedSeries modules_;
+};
+
+// Starts the BPF programs. If they cannot be used, returns null and sets the reason.
+std::unique_ptr<CountedEvents> count_events(const ServeArguments& options, std::string& why_not) {
+  if (options.no_bpf) {
+    why_not = "switched off with --no-bpf";
+    return nullptr;
+  }
+  LiveOptions live;
+  live.cgroup = options.cgroup;
+  try {
+    say_caveats();
+    return std::make_unique<CountedEvents>(options, live);
+  } catch (const Error& error) {
+    if (error.exit_code() != ExitCode::unsupported || !options.cgroup.empty()) throw;
+    why_not = error.what();
+    say("Serving only the kernel's counters, because BPF programs cannot be used: {}\n", printable(why_not));
+    return nullptr;
+  }
+}
+
+void serve(const ServeArguments& options) {
+  const InterruptGuard interrupt;
+  if (options.no_bpf && !options.cgroup.empty())
+    throw Error("--cgroup selects the events that BPF programs count, so it cannot be used with --no-bpf")
+        .hint("Remove one of the two options");
+  const KernelDescription kernel = describe_running_kernel();
+  ServedData data(kernel, options.most_names);
+  MetricsServer server(options.address);  // its threads use `data`
+  std::string why_no_events;
+  const std::unique_ptr<CountedEvents> events = count_events(options, why_no_events);
+  const auto start = static_cast<double>(std::time(nullptr));
+  const auto publish = [&] {
+    ExportedMetrics now = events ? events->metrics() : ExportedMetrics();
+    now.kernel = kernel.release;
+    now.why_no_events = why_no_events;
     now.start_unix_seconds = start;
-    server.set(std::move(now));
+    data.set(std::move(now));
   };
   publish();
   // The server starts to listen only when the first data is available, so every client receives data.
-  server.listen();
+  server.listen({[&data] { return data.metrics(); }, [&data] { return data.home(); }});
   say("Serving http://{}/metrics; press Ctrl+C to stop\n", printable(options.address));
   while (!interrupt.interrupted()) {
     std::this_thread::sleep_for(kPause);
-    if (watch.turn()) publish();
+    if (events && events->turn()) publish();
   }
 }
 
@@ -96,14 +200,14 @@ void serve(const ServeArguments& options) {
 
 Command serve_command() {
   const auto options = std::make_shared<ServeArguments>();
-  Command command{"serve", "Serve metrics of kernel memory allocations for Prometheus.", kServeFooter,
-                  [options](const Command&) {
+  Command command{"serve", "Serve metrics of kernel memory for Prometheus.", kServeFooter, [options](const Command&) {
                     serve(*options);
                     return 0;
                   }};
-  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751",
+  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751 or [::1]:9751",
                  {.required = true});
   command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in CGROUP and in cgroups below it");
+  command.flag("--no-bpf", &options->no_bpf, "Serve only the kernel's counters, and count no events");
   add_no_probes_option(command, options->no_probes);
   command.option("--top", &options->most_names, "N", "Serve series of at most N call sites and N caches (default: 50)",
                  {.range = OptionRange{1, 10000}});

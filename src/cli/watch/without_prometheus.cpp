@@ -7,7 +7,9 @@ namespace kmt {
 
 namespace {
 
-Error missing() { return missing_part("serve metrics for Prometheus", "prometheus-cpp-dev", "PROMETHEUS"); }
+Error missing() {
+  return missing_part("serve metrics for Prometheus", "prometheus-cpp-dev and libcpp-httplib-dev", "PROMETHEUS");
+}
 
 }  // namespace
 
@@ -17,8 +19,6 @@ MetricsServer::MetricsServer(std::string) { throw missing(); }
 
 MetricsServer::~MetricsServer() = default;
 
-void MetricsServer::set(ExportedMetrics) {}
-
-void MetricsServer::listen() { throw missing(); }
+void MetricsServer::listen(MetricsPages) { throw missing(); }
 
 }  // namespace kmt

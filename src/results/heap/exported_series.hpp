@@ -21,6 +21,7 @@ struct ExportedRow {
 
 struct ExportedMetrics {
   std::string kernel;                   // kernel release
+  std::string why_no_events;            // why BPF programs do not count events; empty: they count
   std::vector<ExportedRow> call_sites;  // call sites of slab objects
   std::vector<ExportedRow> caches;      // slab caches
   std::vector<ExportedRow> page_orders;

@@ -189,6 +189,7 @@ struct KernelMemory {
   std::vector<VmallocCaller> vmalloc;
   std::vector<AllocationSite> allocinfo;
   PercpuUse percpu;
+  NamedAmounts pressure;  // "some" and "full": microseconds in which tasks waited for memory, since the boot
   NamedAmounts sockets;   // "TCP mem", in pages; "FRAG memory", in bytes
   NamedAmounts recorder;  // memory of the recorder: "ring_buffers" and "bpf_maps", in bytes
   std::vector<CgroupMemory> cgroups;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes metrics in the text format of Prometheus. docs/prometheus.md lists the metrics.
+// Metrics of the events that BPF programs count, and of `serve` itself. docs/prometheus.md lists the metrics.
 #pragma once
 
 #include <vector>
