@@ -8,7 +8,7 @@ string(REPLACE -O3 -Os CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 set(absent_sources
     analysis/growth/ analysis/simulation/
     cli/all_commands cli/completion cli/files/export cli/files/fleet cli/investigate/ "cli/record/graph\\.cpp"
-    cli/watch/serve cli/watch/without_prometheus
+    cli/watch/armed cli/watch/memory_account cli/watch/serve cli/watch/without_prometheus
     "cli/report/(diff|flamegraph|graph|histogram|html|leaks|pages|report|series|simulate|timeline)"
     "views/export/(chrome|collapsed|firefox|lines|perfetto|pprof\\.cpp|speedscope|tracks|without_prometheus|without_sqlite)" views/html/)
 list(JOIN absent_sources | absent_sources)

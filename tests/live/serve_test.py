@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks `serve` with a real Prometheus, which scrapes the metrics and answers queries about them."""
+import http.server
 import json
 import os
 import re
@@ -8,6 +9,8 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
+import threading
 import time
 import unittest
 import urllib.parse
@@ -15,6 +18,11 @@ import urllib.request
 
 from recording import PIPE_LOOP, PROGRAM, LiveTest, wait_until
 from stat_test import HELD_FILES, active_objects, hold_files, pinned
+
+for folder in ('truth', 'support'):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', folder))
+import schemas  # noqa: E402
+from bench import Running, describe, is_named_first  # noqa: E402
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs')
 
@@ -46,6 +54,30 @@ def cpu_time(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
+class Webhook:
+    """An HTTP server that keeps what it receives, as pairs of a path and a body."""
+
+    def __init__(self):
+        self.received = received = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                received.append((self.path, self.rfile.read(int(self.headers['Content-Length'])).decode()))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+        self.url = f'http://127.0.0.1:{self.server.server_port}'
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def end(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class Serve(LiveTest):
     def serve(self, *arguments, address=None, ready='alloc_pipe_info'):
         address = address or f'127.0.0.1:{free_port()}'
@@ -54,6 +86,11 @@ class Serve(LiveTest):
         self.addCleanup(self.end, process)
         self.assertTrue(wait_until(lambda: ready in get(f'http://{address}/metrics'), 20))
         return process, address
+
+    def stop_with_messages(self, process):
+        process.send_signal(signal.SIGTERM)
+        _, self.messages = process.communicate(timeout=60)
+        return process.returncode
 
     def stop(self, process):
         process.send_signal(signal.SIGTERM)
@@ -249,6 +286,46 @@ tests:
         self.assertEqual(self.stop(process), 0)
         self.assertEqual(pinned(), pins)
 
+    def test_investigates_when_memory_grows(self):
+        """A program holds more and more pipes. The investigation must name the program, and the webhook must get the
+        result. Only the latest folders of evidence must remain."""
+        evidence = self.path('evidence')
+        for name in ('investigation-20200101T000000Z', 'investigation-20200102T000000Z', 'other'):
+            os.makedirs(os.path.join(evidence, name))
+        hook = Webhook()
+        self.addCleanup(hook.end)
+        process = subprocess.Popen(
+            [PROGRAM, 'serve', '--investigate-on', 'SUnreclaim+4M/1m', '--evidence', evidence, '--for', '12s',
+             '--keep', '2', '--webhook', f'{hook.url}/alert'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            encoding='utf-8')
+        self.addCleanup(self.end, process)
+        plant = Running('pipes', 'build')
+        self.addCleanup(plant.end)
+        self.assertTrue(wait_until(lambda: hook.received, 120))
+        path, result = hook.received[0]
+        self.assertEqual(path, '/alert')
+        result = schemas.check(self, result)
+        self.assertTrue(is_named_first(result, 'pipes', plant.process.pid), describe(result))
+        self.assertEqual(self.stop_with_messages(process), 0)
+        self.assertIn('Investigating, because SUnreclaim is ', self.messages)
+        self.assertIn(result['words'].split('.')[0], self.messages)
+        left = sorted(os.listdir(evidence))
+        self.assertEqual(len(left), 3, left)
+        self.assertEqual([left[0], left[2]], ['investigation-20200102T000000Z', 'other'])
+        self.assertTrue(os.path.exists(os.path.join(evidence, left[1], 'index.html')))
+
+    def test_waits_at_nearly_no_cost(self):
+        process = subprocess.Popen([PROGRAM, 'serve', '--investigate-on', 'SUnreclaim+1T/10m', '--evidence',
+                                    self.path('evidence')], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   encoding='utf-8')
+        self.addCleanup(self.end, process)
+        time.sleep(2)
+        before = cpu_time(process.pid)
+        time.sleep(10)
+        self.assertLess(cpu_time(process.pid) - before, 10 * 0.005)
+        self.assertEqual(self.stop_with_messages(process), 0)
+        self.assertEqual(os.listdir(self.path('evidence')), [])
+
     def test_invalid_use_is_explained(self):
         _, address = self.serve()
         for arguments, text in ((('--prometheus', address), 'in use'), (('--prometheus', 'nowhere:x'), 'a number'),
@@ -257,6 +334,10 @@ tests:
                                 (('--prometheus', '[::1]'), 'no port'),
                                 (('--prometheus', 'foo:9751'), 'IPv4'),
                                 (('--prometheus', address, '--no-bpf', '--cgroup', '/'), '--no-bpf'),
+                                (('--investigate-on', 'SUnreclaim+1M'), '--evidence'),
+                                (('--investigate-on', 'failure', '--evidence', self.path('e')), 'failed allocations'),
+                                (('--investigate-on', 'SUnreclaim+1M', '--evidence', self.path('e'), '--webhook', 'x'),
+                                 'web server'),
                                 ((), '--prometheus')):
             done = subprocess.run([PROGRAM, 'serve', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   encoding='utf-8', timeout=20, check=False)

@@ -194,8 +194,9 @@ Command record_command() {
   add_selection_options(command, *options);
   command.option("-d,--duration", &options->duration, "T", "Stop recording after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--trigger", &options->trigger, "COND",
-                 "Stop recording when COND is true: failure (a slab or page allocation fails), NAME>N, NAME<N, or "
-                 "NAME+N (NAME has grown by N), where NAME is a name in /proc/meminfo or /proc/vmstat");
+                 "Stop recording when COND is true: failure (a slab or page allocation fails), NAME>N, NAME<N, "
+                 "NAME+N (NAME has grown by N), or NAME+N/T (within time T), where NAME is a name in /proc/meminfo or "
+                 "/proc/vmstat");
   command.option(
       "--flight", &options->flight, "SIZE|T",
       "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on SIGUSR2");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/record/trigger.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
@@ -27,11 +29,19 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
   if (at == std::string::npos || at == 0)
     throw Error(fmt::format("Not a valid condition: \"{}\"", printable(condition)))
         .hint(
-            "Write failure, NAME>SIZE, NAME<SIZE or NAME+SIZE, where NAME is a name in /proc/meminfo or /proc/vmstat: "
-            "SUnreclaim>2G, MemFree<200M, SUnreclaim+500M");
+            "Write failure, NAME>SIZE, NAME<SIZE, NAME+SIZE or NAME+SIZE/TIME, where NAME is a name in /proc/meminfo "
+            "or "
+            "/proc/vmstat: SUnreclaim>2G, MemFree<200M, SUnreclaim+500M, SUnreclaim+500M/10m");
   key_ = trim(condition.substr(0, at));
   comparison_ = condition[at];
-  limit_ = parse_size(trim(condition.substr(at + 1)));
+  std::string limit = condition.substr(at + 1);
+  if (const std::size_t slash = limit.find('/'); comparison_ == '+' && slash != std::string::npos) {
+    constexpr std::uint64_t kReadings = 1000;
+    window_ns_ = parse_duration(trim(limit.substr(slash + 1)));
+    pause_ns_ = std::max(pause_ns_, window_ns_ / kReadings);
+    limit.resize(slash);
+  }
+  limit_ = parse_size(trim(limit));
   if (!value_of(key_))
     throw Error(fmt::format("Neither /proc/meminfo nor /proc/vmstat has \"{}\"", printable(key_)))
         .hint("Names in these files are case sensitive: SUnreclaim, MemFree, oom_kill");
@@ -45,13 +55,27 @@ void Trigger::start() {
       .hint("Use NAME+N to wait for growth");
 }
 
+void Trigger::start_again() {
+  lowest_.clear();
+  if (!key_.empty() && comparison_ == '+') at_start_ = value_of(key_).value_or(ProcValue{}).value;
+}
+
+// Adds a reading, and sets `at_start_` to the lowest value of the window.
+void Trigger::keep_lowest(Reading now) {
+  while (!lowest_.empty() && lowest_.back().value >= now.value) lowest_.pop_back();
+  lowest_.push_back(now);
+  while (lowest_.front().ns + window_ns_ < now.ns) lowest_.pop_front();
+  at_start_ = lowest_.front().value;
+}
+
 bool Trigger::holds(std::uint64_t now_ns) {
   if (key_.empty()) return false;
   if (now_ns < next_look_ns_) return false;
-  next_look_ns_ = now_ns + 100'000'000;
+  next_look_ns_ = now_ns + pause_ns_;
   const auto found = value_of(key_);
   if (!found) return false;
   last_ = *found;
+  if (window_ns_ != 0) keep_lowest({now_ns, last_.value});
   return comparison_ == '<' ? last_.value < limit_ : last_.value >= at_start_ && last_.value - at_start_ > limit_;
 }
 

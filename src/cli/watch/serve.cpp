@@ -18,6 +18,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/live_options.hpp"
 #include "cli/support/say.hpp"
+#include "cli/watch/armed.hpp"
 #include "cli/watch/heap_watch.hpp"
 #include "cli/watch/memory_account.hpp"
 #include "cli/watch/metrics_server.hpp"
@@ -37,6 +38,7 @@ struct ServeArguments {
   bool no_bpf = false;
   bool no_probes = false;
   std::size_t most_names = 50;
+  ArmedOptions armed = {.condition = {}, .folder = {}, .lasting = "2m", .pause = "1h"};
 };
 
 constexpr const char* kServeFooter = R"(Examples:
@@ -44,6 +46,8 @@ constexpr const char* kServeFooter = R"(Examples:
   kmemtrace serve --prometheus '[::]:9751' --top 20  listens on all addresses, with at most 20 names
   kmemtrace serve --prometheus 127.0.0.1:9751 --no-bpf
                                                      serves only the kernel's counters, at nearly no cost
+  kmemtrace serve --investigate-on 'SUnreclaim+500M/10m' --evidence /var/lib/kmemtrace
+                                                     waits for a leak and finds its cause
 
 This command serves metrics until it is interrupted. /metrics has the metrics in Prometheus's text format, and / shows
 how memory is used now.
@@ -56,6 +60,9 @@ the start are estimated from samples. The number of names is limited. The names 
 separate series, and all others share the series "other". On Linux 6.13 and later, the objects that were allocated and
 freed in each slab cache are counted exactly too. BPF programs need root (or CAP_BPF and CAP_PERFMON), and a kernel that
 describes its types (/sys/kernel/btf/vmlinux). If they cannot be used, only the kernel's counters are served.
+
+With --investigate-on, this command runs `kmemtrace investigate` when the condition becomes true. It prints the verdict in
+one line and keeps the evidence. Without --prometheus, it only waits for the condition, which costs nearly nothing.
 
 docs/prometheus.md lists the metrics, alert rules and a dashboard for Grafana.
 
@@ -168,11 +175,18 @@ std::unique_ptr<CountedEvents> count_events(const ServeArguments& options, std::
   }
 }
 
-void serve(const ServeArguments& options) {
-  const InterruptGuard interrupt;
+void check(const ServeArguments& options) {
+  if (options.address.empty() && options.armed.condition.empty())
+    throw Error("There is nothing to serve").hint("Give --prometheus ADDRESS, --investigate-on CONDITION, or both");
+  if (!options.armed.condition.empty() && options.armed.folder.empty())
+    throw Error("--investigate-on needs a folder for the evidence").hint("Add --evidence FOLDER");
   if (options.no_bpf && !options.cgroup.empty())
     throw Error("--cgroup selects the events that BPF programs count, so it cannot be used with --no-bpf")
         .hint("Remove one of the two options");
+}
+
+// Serves metrics until this process is interrupted.
+void serve_metrics(const ServeArguments& options, ArmedInvestigation* armed, const InterruptGuard& interrupt) {
   const KernelDescription kernel = describe_running_kernel();
   ServedData data(kernel, options.most_names);
   MetricsServer server(options.address);  // its threads use `data`
@@ -184,15 +198,34 @@ void serve(const ServeArguments& options) {
     now.kernel = kernel.release;
     now.why_no_events = why_no_events;
     now.start_unix_seconds = start;
+    if (armed != nullptr) now.investigations = armed->counts();
     data.set(std::move(now));
   };
   publish();
   // The server starts to listen only when the first data is available, so every client receives data.
   server.listen({[&data] { return data.metrics(); }, [&data] { return data.home(); }});
   say("Serving http://{}/metrics; press Ctrl+C to stop\n", printable(options.address));
+  auto next = std::chrono::steady_clock::now();
   while (!interrupt.interrupted()) {
     std::this_thread::sleep_for(kPause);
-    if (events && events->turn()) publish();
+    if (armed != nullptr) armed->turn();
+    if (events && !events->turn()) continue;
+    if (!events && std::chrono::steady_clock::now() < next) continue;
+    next = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    publish();
+  }
+}
+
+void serve(const ServeArguments& options) {
+  check(options);
+  const InterruptGuard interrupt;
+  std::optional<ArmedInvestigation> armed;
+  if (!options.armed.condition.empty()) armed.emplace(options.armed);
+  if (!options.address.empty()) return serve_metrics(options, armed ? &*armed : nullptr, interrupt);
+  say("Waiting for {}; press Ctrl+C to stop\n", printable(options.armed.condition));
+  while (!interrupt.interrupted()) {
+    std::this_thread::sleep_for(kPause);
+    armed->turn();
   }
 }
 
@@ -200,17 +233,30 @@ void serve(const ServeArguments& options) {
 
 Command serve_command() {
   const auto options = std::make_shared<ServeArguments>();
-  Command command{"serve", "Serve metrics of kernel memory for Prometheus.", kServeFooter, [options](const Command&) {
+  Command command{"serve", "Serve metrics of kernel memory, and investigate when it grows.", kServeFooter,
+                  [options](const Command&) {
                     serve(*options);
                     return 0;
                   }};
-  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751 or [::1]:9751",
-                 {.required = true});
+  command.option("--prometheus", &options->address, "ADDRESS", "Listen on ADDRESS, e.g. 127.0.0.1:9751 or [::1]:9751");
   command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in CGROUP and in cgroups below it");
   command.flag("--no-bpf", &options->no_bpf, "Serve only the kernel's counters, and count no events");
   add_no_probes_option(command, options->no_probes);
   command.option("--top", &options->most_names, "N", "Serve series of at most N call sites and N caches (default: 50)",
                  {.range = OptionRange{1, 10000}});
+  ArmedOptions& armed = options->armed;
+  command.option("--investigate-on", &armed.condition, "COND",
+                 "Run an investigation when COND becomes true\nCOND is NAME+SIZE/TIME, as in SUnreclaim+500M/10m, or "
+                 "another condition of `record --trigger` except failure.");
+  command.option("--evidence", &armed.folder, "FOLDER",
+                 "Keep the results of investigations in FOLDER, in a folder for each", {.needs = {"--investigate-on"}});
+  command.option("--keep", &armed.keep, "N", "Keep the results of the latest N investigations (default: 10)",
+                 {.range = OptionRange{1, 10000}, .needs = {"--investigate-on"}});
+  command.option("--for", &armed.lasting, "T", "Investigate for time T (default: 2m)", {.needs = {"--investigate-on"}});
+  command.option("--pause", &armed.pause, "T", "Start at most one investigation every T (default: 1h)",
+                 {.needs = {"--investigate-on"}});
+  command.option("--webhook", &armed.webhook, "URL", "Post the result of an investigation to URL, as JSON",
+                 {.needs = {"--investigate-on"}});
   return command;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/watch/metrics_server.hpp"
 
 #include "base/parts/missing_part.hpp"
+#include "cli/watch/webhook.hpp"
 
 namespace kmt {
 
@@ -18,6 +19,10 @@ struct MetricsServer::State {};
 MetricsServer::MetricsServer(std::string) { throw missing(); }
 
 MetricsServer::~MetricsServer() = default;
+
+void check_webhook(const std::string&) { throw missing(); }
+
+std::string post_json(const std::string&, const std::string&) { throw missing(); }
 
 void MetricsServer::listen(MetricsPages) { throw missing(); }
 

@@ -19,6 +19,13 @@ struct ExportedRow {
   double live_bytes = 0;     // estimated live bytes of allocations since the start of the observation
 };
 
+// Numbers of investigations since the start.
+struct InvestigationCounts {
+  std::uint64_t found = 0;      // growth was confirmed
+  std::uint64_t not_found = 0;  // no growth was confirmed
+  std::uint64_t failed = 0;     // there is no result
+};
+
 struct ExportedMetrics {
   std::string kernel;                   // kernel release
   std::string why_no_events;            // why BPF programs do not count events; empty: they count
@@ -30,10 +37,11 @@ struct ExportedMetrics {
   std::optional<std::vector<CacheCount>> cache_objects;
   UncountedObjects uncounted;  // objects that `cache_objects` lacks
   HeapLosses losses;
-  std::uint64_t replaced = 0;     // like TopResult::replaced
-  std::uint64_t memory = 0;       // bytes of kernel memory that kmemtrace uses
-  double cpu_seconds = 0;         // CPU time of kmemtrace
-  double start_unix_seconds = 0;  // start of the observation, Unix time
+  std::uint64_t replaced = 0;                         // like TopResult::replaced
+  std::uint64_t memory = 0;                           // bytes of kernel memory that kmemtrace uses
+  double cpu_seconds = 0;                             // CPU time of kmemtrace
+  double start_unix_seconds = 0;                      // start of the observation, Unix time
+  std::optional<InvestigationCounts> investigations;  // empty: none can start
 };
 
 }  // namespace kmt

@@ -107,6 +107,13 @@ std::vector<prometheus::MetricFamily> metric_families(const ExportedMetrics& met
   Family build = Family::gauge("build_info", "The version of kmemtrace");
   build.add({{"version", KMEMTRACE_VERSION}}, 1);
   build.move_to(families);
+  if (const auto& counts = metrics.investigations) {
+    Family investigations = Family::counter("investigations_total", "Investigations that were started, by result");
+    investigations.add({{"result", "growth"}}, static_cast<double>(counts->found));
+    investigations.add({{"result", "no_growth"}}, static_cast<double>(counts->not_found));
+    investigations.add({{"result", "failed"}}, static_cast<double>(counts->failed));
+    investigations.move_to(families);
+  }
   add_single(Family::gauge("kernel_memory_bytes", "Kernel memory that kmemtrace serve uses"),
              static_cast<double>(metrics.memory), families);
   add_single(Family::counter("cpu_seconds_total", "CPU time of kmemtrace itself"), metrics.cpu_seconds, families);

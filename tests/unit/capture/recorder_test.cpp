@@ -57,8 +57,24 @@ TEST(Recorder, ConditionsOfATrigger) {
   EXPECT_NE(once.what_happened().find("MemTotal is "), std::string::npos);
   EXPECT_FALSE(once.holds(100'000'000)) << "the condition is checked ten times a second";
   EXPECT_TRUE(once.holds(100'000'001));
-  for (const char* const wrong : {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1"})
+  for (const char* const wrong : {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1", "MemTotal+1M/never"})
     EXPECT_THROW(Trigger{wrong}, Error) << wrong;
+}
+
+TEST(Recorder, TriggerMeasuresGrowthWithinAWindow) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  Trigger grows("pgfault+0/10s");  // each reading of the file causes page faults, or others do
+  grows.start_again();
+  EXPECT_FALSE(grows.holds(kSecond)) << "one reading shows no growth";
+  Trigger steady("MemTotal+0/10s");
+  for (std::uint64_t second = 1; second < 30; ++second) EXPECT_FALSE(steady.holds(second * kSecond));
+  for (int i = 0; i < 2000; ++i) {
+    volatile char* const page = new char[1 << 20]();
+    page[0] = 1;
+    delete[] page;
+  }
+  EXPECT_TRUE(grows.holds(2 * kSecond));
+  EXPECT_FALSE(grows.holds(20 * kSecond)) << "all other readings are older than the window";
 }
 
 TEST(Recorder, TheFilterKeepsInterruptsAndFitsThePage) {
