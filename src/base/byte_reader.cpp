@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -12,7 +13,7 @@ namespace kmt {
 Bytes ByteReader::take(std::uint64_t count) {
   if (count > remaining())
     throw Error(fmt::format("Cannot read {} bytes: only {} are left", count, remaining())).at({{}, {}, file_offset()});
-  const Bytes taken = data_.subspan(position_, count);
+  const Bytes taken = data_.subspan(to_size(position_), to_size(count));
   position_ += count;
   return taken;
 }
@@ -23,7 +24,7 @@ std::string_view ByteReader::text(std::uint64_t count) {
 }
 
 std::string_view ByteReader::c_string() {
-  const Bytes rest = data_.subspan(position_);
+  const Bytes rest = data_.subspan(to_size(position_));
   const auto end = std::find(rest.begin(), rest.end(), std::uint8_t{0});
   if (end == rest.end()) throw Error("Cannot read a string: its end is missing").at({{}, {}, file_offset()});
   const std::string_view found = text(static_cast<std::uint64_t>(end - rest.begin()));

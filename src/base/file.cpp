@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 
@@ -159,7 +160,7 @@ void MappedFile::let_go(Bytes part) const {
 void ReadOnce::read_until(std::uint64_t offset) {
   constexpr std::uint64_t kAtOnce = 512u << 10;
   if (file_ == nullptr || offset - let_go_ < kAtOnce) return;
-  file_->let_go(part_.subspan(let_go_, offset - let_go_));
+  file_->let_go(part_.subspan(to_size(let_go_), to_size(offset - let_go_)));
   let_go_ = offset;
 }
 

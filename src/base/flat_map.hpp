@@ -17,6 +17,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/arithmetic/wide.hpp"
+
 namespace kmt {
 
 // Part of the hash. It is random in each run, so that the author of a trace cannot choose addresses that all hash to
@@ -112,10 +114,9 @@ class FlatMap {
   // Combines both halves of a 128-bit product, so that every bit of the key affects the top bits, which select the
   // slot.
   std::size_t slot_of(Key key) const {
-    __extension__ using Wide = unsigned __int128;
     const Wide product = Wide{key ^ kHashSeed} * 0x9E3779B97F4A7C15ull;
     const auto folded = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-    return static_cast<std::size_t>((Wide{folded} * count_) >> 64);
+    return static_cast<std::size_t>(static_cast<std::uint64_t>((Wide{folded} * count_) >> 64));
   }
   // A separate function that is not inlined, so that look-ups of existing keys stay fast.
   template <typename MakeRoom>

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic/wide.hpp"
 #include "base/flat_map.hpp"
 
 namespace kmt {
@@ -48,7 +49,6 @@ class InternTable {
     std::memcpy(words.data(), &key, sizeof key);
     std::uint64_t state = kHashSeed;
     for (const std::uint64_t word : words) {
-      __extension__ using Wide = unsigned __int128;
       const Wide product = Wide{word ^ state} * 0x9E3779B97F4A7C15ull;
       state = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     }

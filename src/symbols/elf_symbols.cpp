@@ -7,6 +7,7 @@
 #include <cxxabi.h>
 #include <gelf.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/build_id.hpp"
 #include "base/error.hpp"
 
@@ -35,7 +36,8 @@ std::string build_id_of(Elf* elf) {
     GElf_Phdr header;
     if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr || header.p_type != PT_NOTE) continue;
     const auto offset = static_cast<std::int64_t>(header.p_offset);
-    if (std::string id = id_in(elf_getdata_rawchunk(elf, offset, header.p_filesz, ELF_T_BYTE)); !id.empty()) return id;
+    if (std::string id = id_in(elf_getdata_rawchunk(elf, offset, to_size(header.p_filesz), ELF_T_BYTE)); !id.empty())
+      return id;
   }
   return {};
 }
@@ -125,7 +127,7 @@ void ElfSymbols::read_symbols() {
     if (header.sh_type != (has_symtab_ ? SHT_SYMTAB : SHT_DYNSYM)) continue;
     Elf_Data* const data = elf_getdata(section, nullptr);
     if (data == nullptr) continue;
-    const std::size_t count = std::min<std::size_t>(data->d_size / header.sh_entsize, 1u << 30);
+    const std::size_t count = to_size(std::min<std::uint64_t>(data->d_size / header.sh_entsize, 1u << 30));
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Sym symbol;
       if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/build_id.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -224,7 +225,7 @@ std::vector<SourceFrame> Symbols::frames(std::uint64_t address) const {
 std::string_view Symbols::module_directories() const { return note_in(info_.recording.notes, "module_directories"); }
 
 UserName Symbols::user_name(std::uint64_t frame) const {
-  const UserFrame& of = info_.code.user.frames[frame];
+  const UserFrame& of = info_.code.user.frames[to_size(frame)];
   if (of.object != UserCode::kKernel) return user_.name(static_cast<std::uint32_t>(frame));
   // As in perf, each module counts as an object of its own.
   const std::string name = kallsyms().name(of.offset);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/arithmetic/wide.hpp"
+
 namespace kmt {
 
 struct ClockScale {
@@ -13,13 +15,11 @@ struct ClockScale {
   std::int64_t offset_ns = 0;  // added to the scaled time
 
   std::uint64_t to_ns(std::uint64_t ticks) const {
-    __extension__ using Wide = unsigned __int128;
     if (mult != 0) ticks = static_cast<std::uint64_t>((Wide{ticks} * mult) >> shift);
     return ticks + static_cast<std::uint64_t>(offset_ns);
   }
   // Converts a duration in nanoseconds to ticks.
   std::uint64_t to_ticks(std::uint64_t duration_ns) const {
-    __extension__ using Wide = unsigned __int128;
     return mult == 0 ? duration_ns : static_cast<std::uint64_t>((Wide{duration_ns} << shift) / mult);
   }
 };

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/arithmetic/size.hpp"
 #include "trace/ids.hpp"
 
 namespace kmt {
@@ -49,7 +50,9 @@ class StackTable {
     Part user;
   };
 
-  std::span<const std::uint64_t> part(Part part) const { return std::span(words_).subspan(part.begin, part.count); }
+  std::span<const std::uint64_t> part(Part part) const {
+    return std::span(words_).subspan(to_size(part.begin), to_size(part.count));
+  }
   Part append(std::span<const std::uint64_t> words) {
     const Part part{words_.size(), words.size()};
     words_.insert(words_.end(), words.begin(), words.end());

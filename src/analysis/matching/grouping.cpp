@@ -8,6 +8,7 @@
 
 #include "analysis/matching/event_filter.hpp"
 #include "analysis/matching/own_interrupt.hpp"
+#include "base/arithmetic/size.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/tracing_functions.hpp"
 #include "trace/gfp_flags.hpp"
@@ -47,9 +48,9 @@ CodeAddress code_address(std::uint64_t address, const SymbolNames& symbols) {
 
 CodeAddress user_code_address(std::uint64_t frame, const TraceInfo& info, const SymbolNames& symbols) {
   const UserName name = symbols.user_name(frame);
-  CodeAddress code{info.code.user.frames[frame].offset, name.symbol(), {}};
+  CodeAddress code{info.code.user.frames[to_size(frame)].offset, name.symbol(), {}};
   code.object = name.object.empty() ? "[unknown]" : name.object;
-  code.build_id = info.code.user.objects[info.code.user.frames[frame].object].build_id;
+  code.build_id = info.code.user.objects[info.code.user.frames[to_size(frame)].object].build_id;
   return code;
 }
 

@@ -120,7 +120,8 @@ struct Kind {
 };
 struct HashOfKind {
   std::size_t operator()(const Kind& kind) const {
-    return (kind.call_site * 0x9E3779B97F4A7C15ull) ^ (kind.bytes * 4 + static_cast<std::size_t>(kind.allocator));
+    return static_cast<std::size_t>((kind.call_site * 0x9E3779B97F4A7C15ull) ^
+                                    (kind.bytes * 4 + static_cast<std::uint64_t>(kind.allocator)));
   }
 };
 

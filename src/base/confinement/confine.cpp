@@ -81,9 +81,11 @@ constexpr auto kForbidden = std::to_array<unsigned>({
     SYS_chmod,
     SYS_chown,
     SYS_lchown,
-    SYS_utime,
     SYS_utimes,
     SYS_futimesat,
+#endif
+#ifdef SYS_utime
+    SYS_utime,
 #endif
 #ifdef SYS_chown32
     SYS_chown32,
@@ -155,8 +157,12 @@ constexpr unsigned kArchitecture = AUDIT_ARCH_X86_64;
 constexpr unsigned kArchitecture = AUDIT_ARCH_AARCH64;
 #elif defined(__i386__)
 constexpr unsigned kArchitecture = AUDIT_ARCH_I386;
+#elif defined(__arm__)
+constexpr unsigned kArchitecture = AUDIT_ARCH_ARM;
 #elif defined(__s390x__)
 constexpr unsigned kArchitecture = AUDIT_ARCH_S390X;
+#elif defined(__riscv) && __riscv_xlen == 64
+constexpr unsigned kArchitecture = AUDIT_ARCH_RISCV64;
 #else
 constexpr unsigned kArchitecture = 0;  // unknown architecture: no filter
 #endif

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "capture/bpf/mapped_array.hpp"
@@ -195,7 +196,7 @@ RecordPrograms::RecordPrograms(const std::string& tracefs, const ProgramsRequest
   state.fill_constants();
   state.object.load();
   const auto& maps = state.object->maps;
-  state.rings = MappedArray(bpf_map__fd(maps.rings), bpf_map__max_entries(maps.rings) * state.sizes.stride);
+  state.rings = MappedArray(bpf_map__fd(maps.rings), to_size(bpf_map__max_entries(maps.rings) * state.sizes.stride));
   state.caches = MappedArray(bpf_map__fd(maps.caches), bpf_map__max_entries(maps.caches) * sizeof(kmt_cache));
   fill_selection(request.selection, maps.processes, maps.cgroup);
 }

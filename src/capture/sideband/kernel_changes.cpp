@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/build_id.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -149,7 +150,8 @@ void KernelChanges::wait(std::chrono::nanoseconds time) {
     const auto left = std::max(end - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration(0));
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     const bool reads = has_to_read();
-    const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : std::chrono::nanoseconds(left - seconds).count()};
+    const std::chrono::nanoseconds rest = left - seconds;
+    const timespec timeout{reads ? 0 : seconds.count(), reads ? 0 : static_cast<long>(rest.count())};
     pollfd polled{uevents_.get(), POLLIN, 0};
     ::ppoll(&polled, uevents_ ? 1 : 0, &timeout, nullptr);
     // Comparing the state takes time. So without uevents, the state is compared only at intervals.
@@ -272,7 +274,8 @@ void KernelChanges::read_symbols() {
   if (!reading_) reading_ = Reading{FileDescriptor(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC))};
   std::array<char, 65536> bytes;
   const auto read = [&](std::uint64_t most) {
-    const ssize_t size = ::read(reading_->file.get(), bytes.data(), std::min<std::uint64_t>(most, bytes.size()));
+    const ssize_t size =
+        ::read(reading_->file.get(), bytes.data(), to_size(std::min<std::uint64_t>(most, bytes.size())));
     reading_->at = size > 0 ? reading_->at + static_cast<std::uint64_t>(size) : std::max(reading_->at, modules_at_);
     return std::string_view(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   };

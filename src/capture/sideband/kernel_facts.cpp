@@ -149,6 +149,10 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
   kernel.sub_buffer_bytes = sub_buffer_bytes(kernel.header_page);
   if (kernel.sub_buffer_bytes == 0)
     throw Error("Cannot determine the size of the ring buffer's pages", ExitCode::unsupported);
+  if (const std::uint32_t bytes = kernel_long_bytes(kernel.header_page); bytes != 0 && bytes != sizeof(long))
+    throw Error(fmt::format("A {}-bit program cannot record a {}-bit kernel", 8 * sizeof(long), 8 * bytes),
+                ExitCode::unsupported)
+        .hint(fmt::format("Use the recorder for {}", kernel.machine));
   kernel.formats = ftrace_formats(tracefs);
   for (const EventName& event : events)
     kernel.formats.push_back(

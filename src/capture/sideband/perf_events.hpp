@@ -37,10 +37,10 @@ class PerfEvents {
     const std::uint64_t head = std::atomic_ref(control->data_head).load(std::memory_order_acquire);
     std::uint64_t tail = control->data_tail;
     while (head - tail >= sizeof(perf_event_header)) {
-      const auto copy = [&](void* to, std::uint64_t bytes) {
-        for (std::uint64_t done = 0; done < bytes;) {
-          const std::uint64_t at = (tail + done) % ring_bytes_;
-          const std::uint64_t part = std::min(bytes - done, ring_bytes_ - at);
+      const auto copy = [&](void* to, std::size_t bytes) {
+        for (std::size_t done = 0; done < bytes;) {
+          const auto at = static_cast<std::size_t>((tail + done) % ring_bytes_);
+          const std::size_t part = std::min(bytes - done, ring_bytes_ - at);
           std::memcpy(static_cast<std::uint8_t*>(to) + done, data + at, part);
           done += part;
         }

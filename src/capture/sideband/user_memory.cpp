@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/confinement/code_file.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -30,7 +31,7 @@ namespace {
 constexpr std::size_t kRingBytes = 512 << 10;  // ring buffer size for each CPU, in bytes
 
 std::vector<std::uint8_t> read_at(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes) {
-  std::vector<std::uint8_t> data(bytes);
+  std::vector<std::uint8_t> data(to_size(bytes));
   const ssize_t got = ::pread(file.get(), data.data(), data.size(), static_cast<off_t>(offset));
   data.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return data;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/file.hpp"
 #include "capture/sideband/elf_headers.hpp"
 #include "capture/sideband/process_maps.hpp"
@@ -35,7 +36,8 @@ std::string symbols_in(Bytes image) {
     if (!symbols || symbols->sh_type != SHT_DYNSYM) continue;
     const auto names = section(symbols->sh_link);
     if (!names || names->sh_offset > image.size() || names->sh_size > image.size() - names->sh_offset) continue;
-    const std::string_view texts(reinterpret_cast<const char*>(image.data()) + names->sh_offset, names->sh_size);
+    const std::string_view texts(reinterpret_cast<const char*>(image.data()) + to_size(names->sh_offset),
+                                 to_size(names->sh_size));
     for (std::uint64_t at = 0; at + sizeof(Symbol) <= symbols->sh_size; at += sizeof(Symbol)) {
       const auto symbol = header_at<Symbol>(image, symbols->sh_offset + at);
       if (!symbol) break;
@@ -48,7 +50,7 @@ std::string symbols_in(Bytes image) {
 }
 
 std::vector<std::uint8_t> memory_of(const std::string& process, std::uint64_t start, std::uint64_t end) {
-  std::vector<std::uint8_t> memory(std::min(end - start, kMostBytes));
+  std::vector<std::uint8_t> memory(to_size(std::min(end - start, kMostBytes)));
   const FileDescriptor file(::open(fmt::format("/proc/{}/mem", process).c_str(), O_RDONLY | O_CLOEXEC));
   const ssize_t got = file ? ::pread(file.get(), memory.data(), memory.size(), static_cast<off_t>(start)) : 0;
   memory.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -68,7 +70,9 @@ std::vector<std::uint8_t> own_image() {
 Vdso vdso_of(Bytes image) {
   Vdso vdso;
   vdso.build_id = build_id_of_elf([&](std::uint64_t offset, std::uint64_t bytes) {
-    const Bytes part = offset < image.size() ? image.subspan(offset, std::min(bytes, image.size() - offset)) : Bytes();
+    const Bytes part = offset < image.size()
+                           ? image.subspan(to_size(offset), to_size(std::min(bytes, image.size() - offset)))
+                           : Bytes();
     return std::vector<std::uint8_t>(part.begin(), part.end());
   });
   const auto ident = header_at<Elf32_Ehdr>(image, 0);

@@ -13,6 +13,18 @@
 
 namespace kmt {
 
+namespace {
+
+// Returns a number of a field's line, such as "field: char data;  offset:16;      size:4080;      signed:1;". Returns 0
+// if there is no such line.
+std::uint32_t number_of_field(std::string_view text, std::string_view declared, std::string_view key) {
+  const std::size_t line = text.find(declared);
+  const std::size_t at = line == std::string_view::npos ? line : text.find(key, line);
+  return at == std::string_view::npos ? 0 : parse_leading<std::uint32_t>(text.substr(at + key.size())).value_or(0);
+}
+
+}  // namespace
+
 BufferCounters& BufferCounters::operator+=(const BufferCounters& other) {
   read += other.read;
   unread += other.unread;
@@ -64,15 +76,9 @@ std::vector<unsigned> ring_buffer_cpus(const std::string& instance) {
 }
 
 std::uint32_t sub_buffer_bytes(const std::string& text) {
-  // The line is "field: char data;  offset:16;      size:4080;      signed:1;".
-  const std::size_t data = text.find("char data;");
-  if (data == std::string::npos) return 0;
-  const auto number = [&text](std::size_t from, std::string_view key) {
-    const std::size_t at = text.find(key, from);
-    if (at == std::string::npos) return 0u;
-    return parse_leading<std::uint32_t>(std::string_view(text).substr(at + key.size())).value_or(0);
-  };
-  return number(data, "offset:") + number(data, "size:");
+  return number_of_field(text, "char data;", "offset:") + number_of_field(text, "char data;", "size:");
 }
+
+std::uint32_t kernel_long_bytes(const std::string& text) { return number_of_field(text, "local_t commit;", "size:"); }
 
 }  // namespace kmt

@@ -31,5 +31,7 @@ std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
 std::vector<unsigned> ring_buffer_cpus(const std::string& buffer);
 // Returns the size of a ring buffer's pages in bytes, from events/header_page; 0 if unknown.
 std::uint32_t sub_buffer_bytes(const std::string& header_page);
+// Returns the size of the kernel's `long` in bytes, from events/header_page; 0 if unknown.
+std::uint32_t kernel_long_bytes(const std::string& header_page);
 
 }  // namespace kmt

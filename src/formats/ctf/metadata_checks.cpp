@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 
 namespace kmt::ctf {
@@ -116,7 +117,7 @@ std::optional<ByteOrder> order_of_metadata(Bytes file) {
 
 void for_each_packet(Bytes file, ByteOrder order, const std::function<void(Bytes, std::uint64_t)>& visit) {
   for (std::uint64_t at = 0; at < file.size();) {
-    const Bytes rest = file.subspan(at);
+    const Bytes rest = file.subspan(to_size(at));
     if (rest.size() < kPacketHeaderBytes) throw cut_off(at, kPacketHeaderBytes, rest.size());
     ByteReader in(rest, order, at);
     const std::uint32_t magic = in.u32();
@@ -129,7 +130,7 @@ void for_each_packet(Bytes file, ByteOrder order, const std::function<void(Bytes
         content_bits > packet_bits)
       throw Error("The trace's metadata is damaged: a packet's header is impossible").at({{}, {}, at});
     if (packet_bits / 8 > rest.size()) throw cut_off(at, packet_bits / 8, rest.size());
-    visit(rest.first(content_bits / 8), at);
+    visit(rest.first(to_size(content_bits / 8)), at);
     at += packet_bits / 8;
   }
 }

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/arithmetic/size.hpp"
 #include "base/byte_reader.hpp"
 
 namespace kmt {
@@ -112,7 +113,7 @@ PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
       const std::uint64_t length = std::uint64_t{type_len} * 4;
       if (limit - at - 4 < length) return damaged("a record reaches beyond the page's data"), end;
       time += delta;
-      visit(time, Bytes(start + at + 4, length), at + 4);
+      visit(time, Bytes(start + at + 4, to_size(length)), at + 4);
       at += 4 + length;
       continue;
     }
@@ -133,7 +134,7 @@ PageEnd walk_page(Bytes page, const PageLayout& layout, Visit&& visit) {
     } else {  // the next word is the length: this is a long record or a discarded record
       if (second < 4 || limit - at - 4 < second) return damaged("a record reaches beyond the page's data"), end;
       time += delta;
-      if (type_len == 0) visit(time, Bytes(start + at + 8, second - 4), at + 8);
+      if (type_len == 0) visit(time, Bytes(start + at + 8, to_size(second - 4)), at + 8);
       at += 4 + second;
     }
   }

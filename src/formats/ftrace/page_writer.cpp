@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/arithmetic/size.hpp"
+
 namespace kmt {
 
 using namespace page_format;
@@ -58,7 +60,7 @@ bool PageWriter::fits(std::uint64_t bytes) const {
 
 void PageWriter::begin_page(std::uint64_t ticks) {
   end_page();
-  page_.assign(layout_.page_size, 0);
+  page_.assign(to_size(layout_.page_size), 0);
   used_ = layout_.data_offset();
   store(page_.data(), ticks, layout_.order);
   page_missed_ = lost_pending_;

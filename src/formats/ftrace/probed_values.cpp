@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/arithmetic/size.hpp"
 #include "base/number.hpp"
 #include "trace/calls/value_path.hpp"
 
@@ -151,7 +152,7 @@ void read_values(const std::vector<ProbedValue>& values, Bytes record, ByteOrder
     std::size_t most = value.most != 0 ? std::min<std::size_t>(value.most, kMostStringBytes) : kMostStringBytes;
     if (value.counted_by != 0 && value.counted_by <= arguments.size()) {
       const std::uint64_t count = arguments[value.counted_by - 1U];
-      most = std::min<std::uint64_t>(most, value.counted_by_int ? static_cast<std::uint32_t>(count) : count);
+      most = to_size(std::min<std::uint64_t>(most, value.counted_by_int ? static_cast<std::uint32_t>(count) : count));
     }
     const std::string_view own = text->substr(0, most);
     read.emplace(own.begin(), own.end());

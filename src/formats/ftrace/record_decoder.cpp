@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/print_format.hpp"
@@ -50,7 +51,7 @@ CacheId CacheNameTable::id_of(std::string_view text) {
   if (text.size() < 4 || text.size() > 24) return look_up(name());
   const Text wanted = words_of(text);
   const std::uint64_t mixed = (wanted.words[0] ^ std::rotl(wanted.words[2], 23)) * 0x9E3779B97F4A7C15ull;
-  Known& known = recent_[mixed >> 58];
+  Known& known = recent_[to_size(mixed >> 58)];
   if (known.text != wanted) known = {wanted, look_up(name())};
   return known.id;
 }
@@ -131,7 +132,7 @@ inline CacheId RecordDecoder::cache_of(const Plan& plan, Bytes record) {
   const std::uint64_t offset = where & 0xFFFF;
   const std::uint64_t length = where >> 16;
   if (offset + length > record.size()) return {};
-  return cache_names_.id_of({reinterpret_cast<const char*>(record.data()) + offset, length});
+  return cache_names_.id_of({reinterpret_cast<const char*>(record.data()) + offset, to_size(length)});
 }
 
 void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, std::uint64_t file_offset,
@@ -382,7 +383,7 @@ Bytes RecordDecoder::values_of(const Plan& plan, Bytes record) const {
   const std::uint64_t where = load_field(record, plan.values);
   const std::uint64_t offset = where & 0xFFFF;
   const std::uint64_t length = where >> 16;
-  return offset + length <= record.size() ? record.subspan(offset, length) : Bytes();
+  return offset + length <= record.size() ? record.subspan(to_size(offset), to_size(length)) : Bytes();
 }
 
 bool RecordDecoder::is_same_call(const PendingValues& values, const Plan& plan, Bytes record) const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/arithmetic/size.hpp"
+
 namespace kmt {
 
 namespace {
@@ -39,7 +41,7 @@ std::string_view name_in(const TaskNaming& naming, Bytes record, ByteOrder order
     size = where >> 16;
     if (offset + size > record.size()) return {};
   }
-  const std::string_view text(reinterpret_cast<const char*>(record.data()) + offset, size);
+  const std::string_view text(reinterpret_cast<const char*>(record.data()) + offset, to_size(size));
   return text.substr(0, text.find('\0'));
 }
 

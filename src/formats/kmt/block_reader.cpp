@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/varint.hpp"
 #include "formats/kmt/layout.hpp"
@@ -49,7 +50,7 @@ inline std::uint8_t BlockReader::Column::byte() {
 
 Bytes BlockReader::Column::bytes(std::uint64_t count) {
   if (count > static_cast<std::uint64_t>(end - at)) throw_cut_off();
-  const Bytes taken(at, count);
+  const Bytes taken(at, to_size(count));
   at += count;
   return taken;
 }
@@ -122,7 +123,7 @@ inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Co
 // the time of reading a trace.
 std::size_t BlockReader::read(std::span<BlockEvent> events) {
   if (!damage_.empty()) throw Error(damage_);
-  const std::size_t wanted = std::min<std::uint64_t>(events.size(), events_ - position_);
+  const std::size_t wanted = to_size(std::min<std::uint64_t>(events.size(), events_ - position_));
   std::size_t count = 0;
   Column times = times_;
   Column numbers = shape_column_;

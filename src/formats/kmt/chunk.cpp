@@ -10,6 +10,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 
 namespace kmt::kmt_format {
@@ -62,7 +63,7 @@ Error damaged(const Chunk& chunk, const char* what) { return Error(what).at({{},
 
 std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset) {
   if (offset > file.size() || file.size() - offset < kChunkHeaderBytes) return std::nullopt;
-  const Bytes header = file.subspan(offset, kChunkHeaderBytes);
+  const Bytes header = file.subspan(to_size(offset), kChunkHeaderBytes);
   ByteReader in(header, ByteOrder::little, offset);
   Chunk chunk;
   chunk.offset = offset;
@@ -75,7 +76,7 @@ std::optional<Chunk> chunk_at(Bytes file, std::uint64_t offset) {
   chunk.checksum = in.u64();
   if (in.u64() != checksum_of(header.first(kChunkHeaderBytes - 8))) return std::nullopt;
   if (stored > file.size() - offset - kChunkHeaderBytes) return std::nullopt;
-  chunk.stored = file.subspan(offset + kChunkHeaderBytes, stored);
+  chunk.stored = file.subspan(to_size(offset + kChunkHeaderBytes), to_size(stored));
   return chunk;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/user_memory.hpp"
@@ -97,7 +98,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
   FileContents contents;
   const bool finished = has_trailer(file);
   const std::uint64_t end = finished ? file.size() - kTrailerBytes : file.size();
-  const Bytes chunks = file.first(end);
+  const Bytes chunks = file.first(to_size(end));
 
   // The unpacked size of all facts, formats and samples so far. It may exceed the size of the file only by a fixed
   // factor.

@@ -2,6 +2,7 @@
 // Constants of the .kmt format, version 1: docs/formats/kmt.md. All numbers are little-endian in the file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -14,7 +15,7 @@ constexpr std::uint16_t kVersion = 1;
 constexpr std::uint64_t kFileHeaderBytes = 16;
 
 constexpr std::uint32_t kChunkMagic = 0x63544D4B;  // "KMTc"
-constexpr std::uint64_t kChunkHeaderBytes = 32;    // the last 8 bytes are the checksum of all preceding bytes
+constexpr std::size_t kChunkHeaderBytes = 32;      // the last 8 bytes are the checksum of all preceding bytes
 
 enum ChunkType : std::uint8_t {
   kFacts = 1,        // names and texts about the machine and the recording

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "formats/ftrace/event_format.hpp"
 
@@ -73,7 +74,7 @@ void LiveEncoder::pages(unsigned number, Bytes pages) {
   Cpu& cpu = cpu_of(number);
   encode_all(cpu, [&] {
     if (pages.empty()) return false;
-    const std::size_t size = std::min<std::size_t>(pages.size(), page_layout_.page_size);
+    const std::size_t size = to_size(std::min<std::uint64_t>(pages.size(), page_layout_.page_size));
     encode(cpu, pages.first(size));
     pages = pages.subspan(size);
     return true;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arithmetic/size.hpp"
 #include "base/byte_reader.hpp"
 #include "base/error.hpp"
 #include "base/varint.hpp"
@@ -37,7 +38,7 @@ class PayloadReader {
   std::string_view text() {
     const std::uint64_t size = varint();
     if (size > remaining()) throw Error("A chunk's text ends too early");
-    const std::string_view text(reinterpret_cast<const char*>(at_), size);
+    const std::string_view text(reinterpret_cast<const char*>(at_), to_size(size));
     at_ += size;
     return text;
   }

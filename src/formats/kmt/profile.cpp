@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -167,12 +168,12 @@ DrawnGroup take_group(PayloadReader& in, std::uint64_t& budget) {
   const std::uint64_t frames = count(in, 1);
   if (frames > kMostFrames) throw Error("A stack of the profile is too deep");
   spend(budget, kGroupBytes + group.comm.size() + group.cache.size() + frames * sizeof(std::uint64_t));
-  group.stack.resize(frames);
+  group.stack.resize(to_size(frames));
   for (std::uint64_t& address : group.stack) address = in.varint();
   const std::uint64_t sizes = count(in, 4);
   if (sizes > kMostSizes) throw Error("Samples of the profile have too many sizes");
   spend(budget, sizes * sizeof(DrawnSize));
-  group.sizes.resize(sizes);
+  group.sizes.resize(to_size(sizes));
   for (DrawnSize& size : group.sizes) {
     for (std::uint64_t* const value : {&size.requested, &size.allocated, &size.drawn, &size.live}) *value = in.varint();
     if (size.allocated == 0) throw Error("The profile has an empty sample");

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
 #include "base/text.hpp"
@@ -55,7 +56,7 @@ class Planner {
 
  private:
   void walk() {
-    const Bytes chunks = file_.first(end_);
+    const Bytes chunks = file_.first(to_size(end_));
     for (std::uint64_t offset = kFileHeaderBytes; offset < end_;) {
       const std::optional<Chunk> chunk = find_chunk(chunks, offset);
       const std::uint64_t next = chunk ? chunk->offset : end_;
@@ -174,7 +175,7 @@ void write_repaired(const std::string& path, Bytes file, const Repair& repair) {
     throw Error("The output exists and is not a regular file").hint("Name another file with -o").at({path, {}, {}});
 
   NewFile out(path);
-  for (const auto& [offset, bytes] : repair.kept) out.write(as_text(file.subspan(offset, bytes)));
+  for (const auto& [offset, bytes] : repair.kept) out.write(as_text(file.subspan(to_size(offset), to_size(bytes))));
   out.write(as_text(repair.end));
   out.finish();
 }

@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -137,7 +138,7 @@ void read_build_id(std::uint16_t misc, ByteReader in, KernelDescription& kernel)
   in.skip(4);  // pid
   const Bytes field = in.bytes(kIdFieldBytes);
   const std::uint64_t bytes = (misc & kBuildIdSized) != 0 ? std::uint64_t{field[kMostIdBytes]} : kMostIdBytes;
-  const Bytes id = field.first(std::min(bytes, kMostIdBytes));
+  const Bytes id = field.first(to_size(std::min(bytes, kMostIdBytes)));
   if (mode == kCpuModeKernel) return note_build_id(read_name(in), id, kernel);
   CodeObject& object = kernel.user_memory.objects.emplace_back();
   for (const std::uint8_t byte : id) object.build_id += fmt::format("{:02x}", byte);
@@ -154,7 +155,7 @@ void read_kernel_mapping(const Record& record, KernelDescription& kernel) {
     const std::uint8_t size = in.u8();
     in.skip(3);
     const Bytes field = in.bytes(kMostIdBytes);  // a build ID, or the device and inode of a file
-    if ((record.misc & kMmapBuildId) != 0) id = field.first(std::min<std::uint64_t>(size, kMostIdBytes));
+    if ((record.misc & kMmapBuildId) != 0) id = field.first(to_size(std::min<std::uint64_t>(size, kMostIdBytes)));
     in.skip(8);  // protection, flags
   }
   const std::string_view name = read_name(in);

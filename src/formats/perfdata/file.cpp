@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/perfdata/features.hpp"
@@ -150,8 +151,8 @@ void read_pipe_attribute(const Record& record, FileContents& contents) {
   const std::uint64_t bytes = payload.size() >= 8 ? load<std::uint32_t>(payload.data() + 4, contents.order()) : 0;
   if (bytes < kLeastAttributeBytes || bytes > payload.size())
     throw Error(fmt::format("Impossible size of attributes: {}", bytes)).at({{}, {}, at});
-  contents.attributes.add(parse_attribute(payload.first(bytes), contents.order(), at),
-                          read_ids(ByteReader(payload.subspan(bytes), contents.order())));
+  contents.attributes.add(parse_attribute(payload.first(to_size(bytes)), contents.order(), at),
+                          read_ids(ByteReader(payload.subspan(to_size(bytes)), contents.order())));
 }
 
 // Stores the CPU of each event ID, the task of the first ID, and the CPUs on which tracepoints were recorded.

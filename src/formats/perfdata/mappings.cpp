@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "formats/perfdata/layout.hpp"
 
 namespace kmt::perfdata {
@@ -39,7 +40,7 @@ std::optional<Mapping> read_mapping(const Record& record, ByteOrder order) {
     in.skip(3);
     const Bytes id = in.bytes(kMostIdBytes);
     if ((record.misc & kMmapBuildId) != 0)
-      for (const std::uint8_t byte : id.first(std::min<std::uint64_t>(id_bytes, kMostIdBytes)))
+      for (const std::uint8_t byte : id.first(to_size(std::min<std::uint64_t>(id_bytes, kMostIdBytes))))
         mapping.build_id += fmt::format("{:02x}", byte);
     const std::uint32_t protection = in.u32();
     in.skip(4);  // flags

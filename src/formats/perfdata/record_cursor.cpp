@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "formats/perfdata/layout.hpp"
 
@@ -68,7 +69,7 @@ std::optional<Bytes> packed_data(const Record& record, ByteOrder order) {
   if (record.payload.size() < 8) return std::nullopt;
   const auto bytes = load<std::uint64_t>(record.payload.data(), order);
   if (bytes > record.payload.size() - 8) return std::nullopt;
-  return record.payload.subspan(8, bytes);
+  return record.payload.subspan(8, to_size(bytes));
 }
 
 bool begins_stream(Bytes packed) {
@@ -105,9 +106,12 @@ bool RecordCursor::next_in_file(Record& record) {
     if (left >= kRecordHeaderBytes) {
       const Header header = header_at(file_.data() + position_, order_);
       if (header.size >= kRecordHeaderBytes && header.size <= left) {
-        record = {
-            header.type, header.misc, file_.subspan(position_ + kRecordHeaderBytes, header.size - kRecordHeaderBytes),
-            {},          position_,   false};
+        record = {header.type,
+                  header.misc,
+                  file_.subspan(to_size(position_ + kRecordHeaderBytes), to_size(header.size - kRecordHeaderBytes)),
+                  {},
+                  position_,
+                  false};
         position_ += header.size;
         if (attach(record)) return true;
         position_ = record.offset;
@@ -126,7 +130,7 @@ bool RecordCursor::attach(Record& record) {
   else if (record.type == kAuxtrace && record.payload.size() >= 8)
     bytes = load<std::uint64_t>(record.payload.data(), order_);
   if (bytes > end_ - position_) return false;
-  record.attached = file_.subspan(position_, bytes);
+  record.attached = file_.subspan(to_size(position_), to_size(bytes));
   position_ += bytes;
   return true;
 }
@@ -134,7 +138,7 @@ bool RecordCursor::attach(Record& record) {
 void RecordCursor::pass_over_damage() {
   const std::uint64_t begin = position_;
   do ++position_;
-  while (position_ < end_ && !records_follow_at(file_.first(end_), position_, order_));
+  while (position_ < end_ && !records_follow_at(file_.first(to_size(end_)), position_, order_));
   // true if no record follows, so the last record was not completely written
   const bool cut_off = position_ == end_;
   std::string detail = cut_off ? fmt::format("its last {} bytes are not a complete record", position_ - begin)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "formats/perfdata/layout.hpp"
 
@@ -76,7 +77,7 @@ bool RecordParser::find_attribute() {
   if (layouts_.size() == 1) return true;
   const auto id = layouts_.front().id(record_.payload, contents_.order());
   if (!id) return false;
-  KnownId& known = known_ids_[*id % known_ids_.size()];
+  KnownId& known = known_ids_[to_size(*id % known_ids_.size())];
   if (known.id != *id || !known.attribute) known = {*id, contents_.attributes.of_id(*id)};
   attribute_ = known.attribute.value_or(0);
   return known.attribute.has_value();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/arithmetic/size.hpp"
 #include "formats/perfdata/layout.hpp"
 
 namespace kmt::perfdata {
@@ -82,7 +83,7 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
     const auto addresses = load<std::uint64_t>(payload.data() + at, order);
     at += 8;
     if (addresses > (payload.size() - at) / 8) return false;
-    sample.chain = payload.subspan(at, 8 * addresses);
+    sample.chain = payload.subspan(to_size(at), to_size(8 * addresses));
     at += 8 * addresses;
   }
   if (has_raw_) {
@@ -90,10 +91,10 @@ bool SampleLayout::read(Bytes payload, ByteOrder order, Sample& sample) const {
     const auto bytes = load<std::uint32_t>(payload.data() + at, order);
     at += 4;
     if (bytes > payload.size() - at) return false;
-    sample.raw = payload.subspan(at, bytes);
+    sample.raw = payload.subspan(to_size(at), to_size(bytes));
     at += bytes;
   }
-  if (has_user_registers_ && ip_place_) read_user_registers(payload.subspan(at), order, sample);
+  if (has_user_registers_ && ip_place_) read_user_registers(payload.subspan(to_size(at)), order, sample);
   return true;
 }
 
@@ -122,7 +123,7 @@ std::optional<Trailer> read_trailer(Bytes payload, std::uint64_t sample_type, By
       Bits::kTid | Bits::kTime | Bits::kId | Bits::kStreamId | Bits::kCpu | Bits::kIdentifier;
   const auto bytes = std::uint64_t{8} * static_cast<unsigned>(std::popcount(sample_type & kAll));
   if (bytes > payload.size()) return std::nullopt;
-  ByteReader in(payload.subspan(payload.size() - bytes), order);
+  ByteReader in(payload.subspan(to_size(payload.size() - bytes)), order);
   Trailer trailer;
   if ((sample_type & Bits::kTid) != 0) in.skip(8);
   if ((sample_type & Bits::kTime) != 0) trailer.time_ns = in.u64();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/arithmetic/size.hpp"
 #include "formats/perfdata/layout.hpp"
 #include "formats/perfdata/record_cursor.hpp"
 
@@ -44,7 +45,7 @@ DeferredStacks::DeferredStacks(Bytes file, const FileContents& contents) {
     const auto [place, is_new] = places_.insert(cookie);
     if (!is_new) continue;  // a duplicate: each event of perf that wants these stacks writes a record
     const std::size_t begin = addresses_.size();
-    add_addresses(kUserMark, record.payload.subspan(kFixedBytes, 8 * count), contents.order(), addresses_);
+    add_addresses(kUserMark, record.payload.subspan(kFixedBytes, to_size(8 * count)), contents.order(), addresses_);
     *place = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(addresses_.size() - begin)};
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -71,10 +72,10 @@ std::optional<std::size_t> record_bytes(Bytes bytes, const Abi& abi) {
   if (load_field(bytes, type_of(layout), abi.order) > static_cast<std::uint64_t>(Type::pages)) return std::nullopt;
   if (load_field(bytes, layout.cpu, abi.order) >= kMostCpus) return std::nullopt;
   const std::size_t fields = id == layout.alloc_id ? layout.alloc_bytes : layout.free_bytes;
-  const std::size_t size = layout.has_size ? load_field(bytes, kSize, abi.order) : fields;
+  const std::uint64_t size = layout.has_size ? load_field(bytes, kSize, abi.order) : fields;
   if (size < fields || size > bytes.size() || (size != fields && !layout.may_be_longer)) return std::nullopt;
-  if (!are_extensions(bytes.first(size).subspan(fields), abi.order)) return std::nullopt;
-  return size;
+  if (!are_extensions(bytes.first(to_size(size)).subspan(fields), abi.order)) return std::nullopt;
+  return to_size(size);
 }
 
 Record parse(Bytes bytes, const Abi& abi) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/output_file.hpp"
@@ -90,7 +91,7 @@ void LiveWriter::pages(unsigned number, Bytes pages) {
   Cpu& cpu = **found;
   const bool quiet = pages.empty();
   while (!pages.empty()) {
-    const Bytes page = pages.first(std::min<std::size_t>(pages.size(), page_bytes_));
+    const Bytes page = pages.first(to_size(std::min<std::uint64_t>(pages.size(), page_bytes_)));
     encode(cpu, page);
     pages = pages.subspan(page.size());
   }

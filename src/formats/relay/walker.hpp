@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/arithmetic/size.hpp"
 #include "formats/relay/layout.hpp"
 
 namespace kmt::relay {
@@ -26,10 +27,10 @@ class Walker {
   Walker(Bytes data, const Abi& abi, std::uint64_t offset = 0) : data_(data), abi_(abi), offset_(offset) {}
 
   bool next(Step& step);  // returns false at the end of the data
-  Bytes bytes_of(const Step& step) const { return data_.subspan(step.offset, step.bytes); }
+  Bytes bytes_of(const Step& step) const { return data_.subspan(to_size(step.offset), to_size(step.bytes)); }
 
  private:
-  Bytes rest_from(std::uint64_t offset) const { return data_.subspan(offset); }
+  Bytes rest_from(std::uint64_t offset) const { return data_.subspan(to_size(offset)); }
   bool is_record(Bytes rest, std::size_t size) const;
   bool is_null(Bytes rest) const;
   bool begins_records(std::uint64_t offset) const;

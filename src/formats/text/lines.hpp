@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/arithmetic/size.hpp"
 #include "formats/text/call_tracker.hpp"
 #include "formats/text/line.hpp"
 
@@ -48,7 +49,7 @@ class Lines {
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read
   bool has_glued() const { return !glued_.empty(); }               // next() returns one more item of the last line
   // Goes on at a later position, which must be the start of a line.
-  void skip_to(std::uint64_t offset) { rest_.remove_prefix(offset - consumed()); }
+  void skip_to(std::uint64_t offset) { rest_.remove_prefix(to_size(offset - consumed())); }
   // Facts for a later pass.
   const FirstTasks& first_tasks() const { return calls_.first_tasks(); }
   bool has_calls() const { return has_calls_; }

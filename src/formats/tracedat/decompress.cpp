@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -41,7 +42,7 @@ std::vector<std::uint8_t> decompress(const std::string& algorithm, Bytes packed,
   if (size > kMostBytes || (size > kAlwaysAllowed && size / kMostRatio > packed.size()))
     throw Error(
         fmt::format("Refusing to unpack {} bytes into {}: out of proportion", packed.size(), humane_bytes(size)));
-  std::vector<std::uint8_t> out(size);
+  std::vector<std::uint8_t> out(to_size(size));
   const bool whole = algorithm == "zlib" ? inflate_exactly(packed, out) : unpack_zstd_exactly(packed, out);
   if (!whole) throw Error(fmt::format("Cannot unpack {} bytes of {} data: damaged", packed.size(), algorithm));
   return out;

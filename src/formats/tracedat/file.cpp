@@ -455,7 +455,7 @@ void MissingCpus::report(const BufferData& buffer, Findings& findings) {
     if (data.cpu < cpus && !silent_.contains(data.cpu) &&
         (data.size > 0 || !buffer.name.empty() || !had_events_.contains(data.cpu)))
       present.insert(data.cpu);
-  std::uint64_t missing = std::min(cpus - silent_.size() - present.size(), places_left_);
+  std::uint64_t missing = std::min<std::uint64_t>(cpus - silent_.size() - present.size(), places_left_);
   places_left_ -= missing;
   for (unsigned cpu = 0; missing > 0 && findings.wants(Imperfection::missing_cpu); ++cpu) {
     if (silent_.contains(cpu) || present.contains(cpu)) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "formats/tracedat/decompress.hpp"
 
@@ -15,7 +16,7 @@ Pages::Pages(Bytes file, const FileContents& contents, const BufferData& buffer,
       memory_(memory),
       compressed_(buffer.compressed),
       page_size_(buffer.page_size),
-      reader_(file.subspan(data.offset, data.size), contents.order(), data.offset) {
+      reader_(file.subspan(to_size(data.offset), to_size(data.size)), contents.order(), data.offset) {
   if (compressed_ && reader_.remaining() >= 4) chunks_left_ = reader_.u32();
 }
 
@@ -56,7 +57,7 @@ bool Pages::next(Bytes& page) {
   while (chunk_position_ >= chunk_.size())
     if (!next_chunk()) return false;
   const std::uint64_t size = std::min<std::uint64_t>(page_size_, chunk_.size() - chunk_position_);
-  page = Bytes(chunk_).subspan(chunk_position_, size);
+  page = Bytes(chunk_).subspan(to_size(chunk_position_), to_size(size));
   chunk_position_ += size;
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
@@ -25,7 +26,7 @@ class CpuDataStream : public StackedStream {
   CpuDataStream(const TraceFile& file, const CpuData& data, Pages pages, PageLayout layout, ClockScale clock,
                 RecordDecoder& decoder, TraceInfo& info, std::uint64_t& consumed)
       : StackedStream(info, decoder.user_stacks()),
-        data_(file.mapping.get(), file.bytes.subspan(data.offset, data.size)),
+        data_(file.mapping.get(), file.bytes.subspan(to_size(data.offset), to_size(data.size))),
         pages_(std::move(pages)),
         layout_(layout),
         clock_(clock),

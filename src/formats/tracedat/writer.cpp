@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "formats/trace_description.hpp"
 #include "formats/tracedat/layout.hpp"
@@ -221,7 +222,7 @@ Front front_of_version_7(const RawRecording& recording) {
     options.u32(recording.cpus[i].cpu).u64(front.places[i]).u64(recording.cpus[i].bytes);
   options.u16(kDone).u32(8).u64(0);
 
-  out.patch_u64(options_place, out.size());
+  out.patch_u64(to_size(options_place), out.size());
   begin_section(kDone, kOptionsText, options.size());
   out.text(options.bytes());
   begin_section(kStrings, kStringsText, strings_bytes);

@@ -24,7 +24,9 @@ void Lifetimes::add(const Lifetimes& other) {
 }
 
 std::uint64_t Lifetimes::percentile_ns(unsigned percent) const {
-  const auto rank = static_cast<std::uint64_t>((Sum{count_} * percent + 99) / 100);
+  Wide scaled = Wide{count_} * percent;
+  scaled += 99;
+  const auto rank = static_cast<std::uint64_t>(scaled / 100);
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     seen += counts_[i];

@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/arithmetic/wide.hpp"
+
 namespace kmt {
 
 class Lifetimes {
@@ -55,8 +57,7 @@ class Lifetimes {
   static constexpr unsigned kBuckets = 4 * 63;
   void cover(unsigned bucket);
 
-  __extension__ using Sum = unsigned __int128;
-  Sum sum_ = 0;
+  Wide sum_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t short_ = 0;
   unsigned first_ = 0;  // number of the bucket that counts_[0] counts

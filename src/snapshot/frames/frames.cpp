@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -175,7 +176,7 @@ void FrameFiles::read(const std::function<bool(const FrameWords&)>& take) {
   bool has_flags = false;
   for (const FrameRange& range : knows_ram() ? ranges_ : all) {
     for (std::uint64_t first = range.first; first < range.end;) {
-      const std::size_t wanted = std::min<std::uint64_t>(kWordsAtOnce, range.end - first);
+      const std::size_t wanted = to_size(std::min<std::uint64_t>(kWordsAtOnce, range.end - first));
       const std::size_t count = read_words(flags_.get(), first, std::span(flags).first(wanted), flags_path_);
       const auto words = std::span(std::as_const(flags)).first(count);
       has_flags = has_flags || std::ranges::any_of(words, [](std::uint64_t word) { return word != 0; });

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic/size.hpp"
 #include "base/encodings.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -295,9 +296,9 @@ class LogReader {
       length = length << 8 | static_cast<unsigned char>(log[i]);
     const std::string_view text = log.substr(std::min(kLength, log.size()));
     if (length > std::min(text.size(), kMostOfALine)) return {};
-    log = text.substr(length);
+    log = text.substr(to_size(length));
     is_whole_ = true;
-    return text.substr(0, length);
+    return text.substr(0, to_size(length));
   }
 
   void take_line(std::string_view line) {

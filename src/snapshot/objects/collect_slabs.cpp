@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -38,8 +39,8 @@ std::vector<SlabCollection> collect_slabs(Slabs& slabs, FrameFiles& frames, std:
   std::array<std::uint64_t, kFramesOfChunk> flags{};
   std::size_t done = 0;
   for (const std::uint64_t number : shuffled(chunks.size())) {
-    const FrameRange& chunk = chunks[number];
-    const std::size_t count = frames.read_flags(chunk.first, std::span(flags).first(chunk.end - chunk.first));
+    const FrameRange& chunk = chunks[to_size(number)];
+    const std::size_t count = frames.read_flags(chunk.first, std::span(flags).first(to_size(chunk.end - chunk.first)));
     std::vector<SlabsOfChunk> of_caches(caches.size());
     for (std::size_t i = 0; i < count; ++i) {
       if ((flags[i] & (kSlab | kTail)) != kSlab) continue;

@@ -5,11 +5,13 @@
 #include <numeric>
 #include <random>
 
+#include "base/arithmetic/size.hpp"
+
 namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+constexpr std::size_t kWord = sizeof(std::uint64_t);
 constexpr std::uint64_t kMostBytesOfObject = 2048;  // larger objects are described by their start
 // Objects do not point to addresses between this one and the kernel's image (Documentation/arch/x86/x86_64/mm.rst in
 // Linux 6.12).
@@ -101,7 +103,7 @@ std::vector<std::size_t> choose_live(const SlabContents& contents, std::uint64_t
     if (!contents.is_free[i]) live.push_back(i);
   if (live.size() <= most) return live;
   std::vector<std::size_t> chosen;
-  for (std::uint64_t i = 0; i < most; ++i) chosen.push_back(live[i * live.size() / most]);
+  for (std::uint64_t i = 0; i < most; ++i) chosen.push_back(live[to_size(i * live.size() / most)]);
   return chosen;
 }
 
@@ -133,10 +135,10 @@ std::vector<SlabCollection::Chosen> SlabCollection::choose() const {
 }
 
 std::vector<std::uint64_t> shuffled(std::uint64_t count) {
-  std::vector<std::uint64_t> numbers(count);
+  std::vector<std::uint64_t> numbers(to_size(count));
   std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
   std::mt19937_64 random(20080814);  // any constant: the same machine gives the same sample
-  for (std::uint64_t i = count; i > 1; --i) std::swap(numbers[i - 1], numbers[random() % i]);
+  for (std::uint64_t i = count; i > 1; --i) std::swap(numbers[to_size(i - 1)], numbers[to_size(random() % i)]);
   return numbers;
 }
 
@@ -170,7 +172,8 @@ void read_objects(Slabs& slabs, KernelReader& memory, const SlabAddresses& addre
     for (const std::size_t index : indexes) {
       const std::uint64_t bytes = std::min(cache.object_size, kMostBytesOfObject);
       const std::uint64_t at = index * cache.size;
-      ObjectSample object = describer.describe(contents->address + at, std::span(contents->bytes).subspan(at, bytes));
+      ObjectSample object =
+          describer.describe(contents->address + at, std::span(contents->bytes).subspan(to_size(at), to_size(bytes)));
       object.weight = slab.weight * static_cast<double>(live) / static_cast<double>(indexes.size());
       sample.objects.push_back(std::move(object));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -50,7 +51,7 @@ SlabCache Slabs::read_cache(std::uint64_t address) {
   SlabCache cache;
   cache.address = address;
   // The array of the nodes is last, and much larger than the other members.
-  std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(layout_.nodes.offset, kBlockBytes));
+  std::vector<std::uint8_t> bytes(to_size(std::min<std::uint64_t>(layout_.nodes.offset, kBlockBytes)));
   if (!memory_.read(address, bytes)) return cache;
   const auto member = [&bytes](const MemberPlace& place) { return member_in(bytes, place).value_or(0); };
   cache.name = read_name(memory_, member(layout_.name));
@@ -92,7 +93,7 @@ bool Slabs::read_page(std::uint64_t frame, std::span<std::uint8_t> page, bool fr
 }
 
 std::optional<SlabHead> Slabs::head(std::uint64_t frame, bool fresh) {
-  std::vector<std::uint8_t> page(layout_.page_bytes);
+  std::vector<std::uint8_t> page(to_size(layout_.page_bytes));
   if (!read_page(frame, page, fresh)) return std::nullopt;
   const auto member = [&page](const MemberPlace& place) { return member_in(page, place).value_or(0); };
   SlabHead head;
@@ -109,7 +110,7 @@ std::optional<SlabHead> Slabs::head(std::uint64_t frame, bool fresh) {
 // In a tail page, bit 0 of the word after the flags is set. The other bits are the address of the first page or, since
 // about Linux 7.2, a mask for its address (_compound_head() in page-flags.h).
 std::uint64_t Slabs::first_frame_of(std::uint64_t frame) {
-  std::vector<std::uint8_t> page(layout_.page_bytes);
+  std::vector<std::uint8_t> page(to_size(layout_.page_bytes));
   if (page.size() < 2 * kWord || !read_page(frame, page, false)) return frame;
   const std::uint64_t info = load<std::uint64_t>(page.data() + kWord, kHostOrder);
   if ((info & 1) == 0) return frame;
@@ -142,8 +143,8 @@ bool Slabs::mark_free(const SlabCache& cache, const SlabHead& head, SlabContents
   for (std::uint64_t at = head.freelist; at != 0; ++count) {
     if (at < contents.address || (at - contents.address) % cache.size != 0) return false;
     const std::uint64_t index = (at - contents.address) / cache.size;
-    if (index >= head.objects || contents.is_free[index]) return false;
-    contents.is_free[index] = true;
+    if (index >= head.objects || contents.is_free[to_size(index)]) return false;
+    contents.is_free[to_size(index)] = true;
     const std::uint64_t pointer = index * cache.size + cache.free_pointer;
     at = next_free(cache, contents.address + pointer, load<std::uint64_t>(contents.bytes.data() + pointer, kHostOrder));
   }
@@ -155,15 +156,16 @@ std::optional<SlabContents> Slabs::contents(const SlabHead& head, const std::uno
   if (cache == nullptr || head.objects == 0 || head.objects > kMostSlabBytes / cache->size) return std::nullopt;
   SlabContents contents;
   contents.address = addresses_.page_offset + head.frame * page_size_ + cache->left_pad;
-  contents.is_free.resize(head.objects);
-  contents.bytes.resize(head.objects * cache->size);
+  contents.is_free.resize(to_size(head.objects));
+  contents.bytes.resize(to_size(head.objects * cache->size));
   // Red-zone padding precedes each object. Slots are counted from the first object, so the last slot extends past the
   // slab by this padding.
-  if (!memory_.read(contents.address, std::span(contents.bytes).first(contents.bytes.size() - cache->left_pad)))
+  if (!memory_.read(contents.address,
+                    std::span(contents.bytes).first(to_size(contents.bytes.size() - cache->left_pad))))
     return std::nullopt;
   if (!mark_free(*cache, head, contents) || this->head(head.frame, true) != head) return std::nullopt;
   for (std::uint64_t i = 0; i < head.objects; ++i)
-    if (not_live.contains(contents.address + i * cache->size)) contents.is_free[i] = true;
+    if (not_live.contains(contents.address + i * cache->size)) contents.is_free[to_size(i)] = true;
   return contents;
 }
 
@@ -188,7 +190,7 @@ void Slabs::add_sheaf(std::uint64_t sheaf, std::unordered_set<std::uint64_t>& fo
   std::vector<std::uint8_t> bytes(layout_.sheaf_objects.offset);
   if (sheaf == 0 || bytes.empty() || !memory_.read(sheaf, bytes)) return;
   const std::uint64_t count = std::min(member_in(bytes, layout_.sheaf_size).value_or(0), kMostObjects);
-  std::vector<std::uint8_t> objects(count * kWord);
+  std::vector<std::uint8_t> objects(to_size(count * kWord));
   if (count == 0 || !memory_.read(sheaf + layout_.sheaf_objects.offset, objects)) return;
   for (std::uint64_t i = 0; i < count; ++i) found.insert(load<std::uint64_t>(objects.data() + i * kWord, kHostOrder));
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/arithmetic/size.hpp"
+
 namespace kmt {
 
 namespace {
@@ -39,7 +41,7 @@ std::uint64_t CallRecords::add(std::span<const std::uint64_t> registers, Bytes v
 }
 
 CallRecord CallRecords::at(std::uint64_t number) const {
-  const std::uint8_t* const at = blocks_[(number - 1) / kBlockBytes].bytes.data() + (number - 1) % kBlockBytes;
+  const std::uint8_t* const at = blocks_[to_size((number - 1) / kBlockBytes)].bytes.data() + (number - 1) % kBlockBytes;
   CallRecord record;
   record.registers.resize(*at);
   const auto value_bytes = load<std::uint16_t>(at + 1, kHostOrder);
@@ -51,7 +53,7 @@ CallRecord CallRecords::at(std::uint64_t number) const {
 }
 
 void CallRecords::give_back(std::uint64_t number) {
-  const std::size_t index = (number - 1) / kBlockBytes;
+  const std::size_t index = to_size((number - 1) / kBlockBytes);
   Block& block = blocks_[index];
   if (--block.in_use == 0 && index + 1 < blocks_.size()) block.bytes = std::vector<std::uint8_t>();
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/number.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
@@ -187,7 +188,7 @@ std::uint64_t ModuleLoads::real_address(std::uint64_t address) const {
   if (address < kStandIns || load >= loads_.size()) return address;
   const std::uint64_t offset = address & (kMostBytes - 1);
   const bool init = (address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::init);
-  return offset + (init ? loads_[load].change->init : loads_[load].begin);
+  return offset + (init ? loads_[to_size(load)].change->init : loads_[to_size(load)].begin);
 }
 
 std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
@@ -196,7 +197,7 @@ std::uint64_t ModuleLoads::first_address(std::uint64_t address) const {
   // The address belongs to a module that was removed, but it is unknown which one. Therefore no earlier load of the
   // same code is known.
   if ((address >> kPartShift & 3) == static_cast<std::uint64_t>(Part::gone)) return address;
-  return address - (load << kLoadShift) + (std::uint64_t{loads_[load].first} << kLoadShift);
+  return address - (load << kLoadShift) + (std::uint64_t{loads_[to_size(load)].first} << kLoadShift);
 }
 
 std::string ModuleLoads::symbols() const {

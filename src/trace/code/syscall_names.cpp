@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "trace/code/syscall_tables.hpp"
@@ -209,7 +210,8 @@ std::string syscall_name(std::string_view arch, std::uint64_t number, bool compa
   constexpr std::uint64_t kX32 = 0x40000000;  // __X32_SYSCALL_BIT
   if (arch == "x86_64" && number < kX32 * 2) number &= ~kX32;
   const Names* const names = names_of(arch, compat);
-  if (names != nullptr && number < names->size() && !(*names)[number].empty()) return std::string((*names)[number]);
+  if (names != nullptr && number < names->size() && !(*names)[to_size(number)].empty())
+    return std::string((*names)[to_size(number)]);
   return fmt::format("system call {}", static_cast<std::int64_t>(number));
 }
 

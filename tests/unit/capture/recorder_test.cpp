@@ -91,6 +91,10 @@ TEST(Recorder, SubBufferSizeIsReadFromTheHeaderPage) {
                              "\tfield: char data;\toffset:16;\tsize:8176;\tsigned:0;\n"),
             8192u);
   EXPECT_EQ(sub_buffer_bytes(""), 0u);
+  EXPECT_EQ(kernel_long_bytes("\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+                              "\tfield: local_t commit;\toffset:8;\tsize:4;\tsigned:1;\n"),
+            4u);
+  EXPECT_EQ(kernel_long_bytes(""), 0u);
 }
 
 TEST(Recorder, HiddenAddressesAreDetected) {

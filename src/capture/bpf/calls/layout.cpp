@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "capture/bpf/record_bytes.hpp"
 #include "capture/bpf/record_layout.hpp"
@@ -68,8 +69,8 @@ std::vector<FormatText> CallLayout::formats() const {
 std::size_t CallLayout::build_record(const kmt_entry& entry, const std::uint64_t* words, std::uint8_t* to) const {
   const bool is_entry = entry.event == KMT_ENTRY_CALL;
   const std::uint64_t what = entry.words > 0 ? words[0] : 0;
-  const std::uint64_t function = what & 0xFFFFFFFF;
-  const std::uint64_t values_bytes = what >> 48;
+  const auto function = to_size(what & 0xFFFFFFFF);
+  const auto values_bytes = to_size(what >> 48);
   const std::uint64_t words_before = is_entry ? KMT_CALL_WORDS : KMT_RETURN_WORDS;
   const std::uint64_t most_bytes = is_entry ? KMT_MOST_VALUES_BYTES : KMT_LATE_BYTES;
   if (entry.words < words_before + (values_bytes + 7) / 8 || function >= addresses_.size() || values_bytes > most_bytes)

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -206,7 +207,8 @@ CallPrograms::State::State(Way wanted, const RecordedCalls& calls, const Trampol
         throw_bpf_error(fmt::format("Cannot find {} among the kernel's types", name), -error);
   }
   object.load();
-  rings = MappedArray(bpf_map__fd(object->maps.rings), bpf_map__max_entries(object->maps.rings) * sizes.stride);
+  rings =
+      MappedArray(bpf_map__fd(object->maps.rings), to_size(bpf_map__max_entries(object->maps.rings) * sizes.stride));
   fill_tables(calls);
   object.attach(object->progs.forget_task);
   if (by_trampolines)

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/arithmetic/size.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 
@@ -88,7 +89,7 @@ void RecordReaders::add(Cpu& cpu, const kmt_entry& entry, const std::uint64_t* w
   std::uint32_t process = 0;
   if (stacks_->user && frames > 0) {
     process = static_cast<std::uint32_t>(*stack);
-    const std::size_t of_kernel = std::min<std::size_t>(*stack++ >> 32, --frames);
+    const std::size_t of_kernel = std::min(to_size(*stack++ >> 32), --frames);
     user = {stack + of_kernel, frames - of_kernel};
     frames = of_kernel;
   }
