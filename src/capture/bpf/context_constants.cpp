@@ -15,7 +15,7 @@ namespace kmt {
 
 namespace {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 // Returns a symbol's value. Values of per-CPU symbols are offsets (until Linux 6.14) or addresses of the first CPU's
 // copy. In both cases, the difference between two symbols is the same.
 std::optional<std::uint64_t> symbol(std::string_view kallsyms, const char* name) {
@@ -59,7 +59,7 @@ ContextConstants context_constants(const KernelTypes& types) {
   // The bits of the hardirq count (include/linux/preempt.h). In kernels that also count disabled interrupts, these bits
   // are higher.
   constants.hardirq_mask = types.offset_of_cpu_variable("local_interrupt_disable_state") ? 0x0f000000 : 0x000f0000;
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
   constants.from_run_queue = from_run_queue_to_count(types);
 #endif
   return constants;
