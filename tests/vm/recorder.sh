@@ -24,14 +24,37 @@ uname -r >release
 run list list
 run snapshot snapshot --json --limit 0
 run record record -o trace.kmt -- sh /tmp/workload
+run stacks record --stacks -o stacks.kmt -- sh /tmp/workload
 # The test computes the expected report from tracepoints only, so this recording has no probes.
 run record-dat record --no-probes -o trace.dat -- sh /tmp/workload
-for trace in trace.kmt trace.dat; do
+for trace in trace.kmt trace.dat stacks.kmt; do
   run "check-$trace" check --json "$trace"
 done
 run convert convert trace.dat converted.kmt
 head -c $(($(stat -c %s trace.kmt) * 3 / 4)) trace.kmt >cut.kmt
 run repair repair cut.kmt -o repaired.kmt
+
+# Kills a recorder.
+recorder record -o killed.kmt -d 600s >killed.out 2>killed.err &
+killed=$!
+for _ in $(seq 300); do
+  grep -q Recording killed.err && break
+  sleep 0.2
+done
+sh /tmp/workload
+sleep 3 # longer than a block waits until it is written
+grep VmHWM "/proc/$killed/status" >memory
+kill -9 $killed
+for _ in $(seq 300); do
+  ls -d /sys/kernel/tracing/instances/kmemtrace-* >left 2>/dev/null || break
+  sleep 0.2
+done
+run repair-killed repair killed*.kmt* -o repaired-killed.kmt
+
+started=$(cut -d' ' -f1 /proc/uptime)
+for _ in $(seq 10); do recorder --version >/dev/null; done
+echo "$started $(cut -d' ' -f1 /proc/uptime)" >starts
+
 if [ -e /sys/kernel/btf/vmlinux ]; then
   run stat stat --json -- sh /tmp/workload
   run record-bpf record --backend bpf -o bpf.kmt -- sh /tmp/workload

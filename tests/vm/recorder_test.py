@@ -27,7 +27,7 @@ class Recorder(unittest.TestCase):
         subprocess.run([f'{ROOT}/packaging/static', ARCHITECTURE], check=True)
         cls.program = f'{ROOT}/build-static-{ARCHITECTURE}/kmemtrace'
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        run_script('recorder.sh', cls.out, '--arch', ARCHITECTURE, '--timeout', '600', '--file', f'{cls.program}:/bin/recorder')
+        run_script('recorder.sh', cls.out, '--arch', ARCHITECTURE, '--timeout', '1500', '--file', f'{cls.program}:/bin/recorder')
 
     def path(self, name):
         return os.path.join(self.out, name)
@@ -48,7 +48,7 @@ class Recorder(unittest.TestCase):
         self.assertIn('recording  possible', self.text('list.out'))
 
     def test_check_finds_nothing_lost(self):
-        for name in ('trace.kmt', 'trace.dat'):
+        for name in ('trace.kmt', 'trace.dat', 'stacks.kmt'):
             with self.subTest(name):
                 [found] = json.loads(self.text(f'check-{name}.out'))['files']
                 self.assertEqual(('sound', 0), (found['verdict'], found['trace']['lost_events']))
@@ -66,7 +66,20 @@ class Recorder(unittest.TestCase):
         self.assertEqual((got['events'], got['slab']), (converted['events'], converted['slab']))
 
     def test_repaired_file_can_be_read(self):
-        self.assertGreater(report(self.path('repaired.kmt'))['slab']['allocations'], 0)
+        for name in ('repaired.kmt', 'repaired-killed.kmt'):
+            with self.subTest(name):
+                self.assertGreater(report(self.path(name))['slab']['allocations'], 100)
+
+    def test_a_killed_recorder_leaves_nothing_in_the_kernel(self):
+        self.assertEqual('', self.text('left'))
+
+    def test_records_stacks(self):
+        self.assertGreater(report(self.path('stacks.kmt'))['trace']['stacks'], 100)
+
+    def test_starts_fast(self):
+        first, last = map(float, self.text('starts').split())
+        print(f'{ARCHITECTURE}: {os.path.getsize(self.program)} bytes, starts in {(last - first) * 100:.1f} ms in the '
+              f'virtual machine, {self.text("memory").strip()}', file=sys.stderr)
 
     def test_counts_inside_the_kernel(self):
         if not os.path.exists(self.path('stat.out')):
