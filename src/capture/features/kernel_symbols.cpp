@@ -19,8 +19,10 @@ bool has_addresses(const std::string& kallsyms) {
 std::string running_module_directories() {
   utsname names{};
   if (::uname(&names) != 0) return {};
-  return module_directories(try_read_file(fmt::format("/lib/modules/{}/modules.dep", names.release)).value_or(""),
-                            try_read_file("/proc/modules").value_or(""));
+  const std::string folder = fmt::format("/lib/modules/{}", names.release);
+  return module_directories(try_read_file(folder + "/modules.dep").value_or(""),
+                            try_read_file("/proc/modules").value_or(""),
+                            try_read_file(folder + "/modules.builtin").value_or(""));
 }
 
 }  // namespace kmt

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view kBuiltIn = "[kernel]";
 constexpr std::string_view kOutOfTree = "[out of tree]";
+constexpr std::string_view kMark = " built-in";  // end of a note's lines of built-in modules
 
 constexpr std::array kSubsystems = {Subsystem{"arch", "architecture"},
                                     Subsystem{"arch/x86/kvm", "KVM"},
@@ -105,8 +106,9 @@ std::string name_in_table(std::string_view symbol) {
   return std::string(name);
 }
 
+constexpr std::size_t kLongestName = 512;  // bytes; KSYM_NAME_LEN; a damaged file may have longer names
+
 std::string_view guess_directory(std::string_view symbol) {
-  constexpr std::size_t kLongestName = 512;  // bytes; KSYM_NAME_LEN; a damaged file may have longer names
   static const DirectoryTable kTable = read_table();
   std::string name = name_in_table(symbol);
   if (name.size() > kLongestName) return {};
@@ -158,9 +160,26 @@ std::string_view module_of(std::string_view symbol) {
 }
 
 SourceDirectories::SourceDirectories(std::string_view note) {
-  for (const std::string_view line : split(note, '\n'))
-    if (const std::size_t blank = line.find(' '); blank != std::string_view::npos)
-      of_modules_.emplace(line.substr(0, blank), line.substr(blank + 1));
+  for (const std::string_view line : split(note, '\n')) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    std::string_view directory = line.substr(blank + 1);
+    const bool is_built_in = directory.ends_with(kMark);
+    if (is_built_in) directory.remove_suffix(kMark.size());
+    (is_built_in ? of_built_in_modules_ : of_modules_).emplace(line.substr(0, blank), directory);
+  }
+}
+
+// Functions of a module usually have the module's name as prefix, such as "virtio_net_open".
+std::string SourceDirectories::guess(std::string_view symbol) const {
+  if (const std::string_view directory = guess_directory(symbol); !directory.empty()) return std::string(directory);
+  const std::string name = name_in_table(symbol);
+  if (name.size() > kLongestName) return {};
+  for (std::size_t end = name.rfind('_'); end != std::string::npos && end > 0; end = name.rfind('_', end - 1))
+    if (const auto found = of_built_in_modules_.find(std::string_view(name).substr(0, end));
+        found != of_built_in_modules_.end())
+      return found->second;
+  return {};
 }
 
 CodeOwner SourceDirectories::of(std::string_view symbol, std::span<const SourceFrame> source) const {
@@ -175,8 +194,9 @@ CodeOwner SourceDirectories::of(std::string_view symbol, std::span<const SourceF
   if (module.empty()) return {};
   if (module.front() == '[' && module != kBuiltIn) return {std::string(module), false};
   if (known != of_modules_.end()) return {known->second, false};
-  const std::string_view guess = guess_directory(symbol);
-  return {std::string(guess), !guess.empty()};
+  std::string directory = guess(symbol);
+  const bool is_guess = !directory.empty();
+  return {std::move(directory), is_guess};
 }
 
 std::span<const Subsystem> subsystems() { return kSubsystems; }
@@ -194,7 +214,7 @@ CodeOwner subsystem_of(const CodeOwner& directory) {
   return {std::string(best->name), directory.is_guess};
 }
 
-std::string module_directories(std::string_view dependencies, std::string_view loaded) {
+std::string module_directories(std::string_view dependencies, std::string_view loaded, std::string_view built_in) {
   std::set<std::string_view> names;
   for (const std::string_view line : split(loaded, '\n')) names.insert(line.substr(0, line.find(' ')));
   std::string lines;
@@ -203,6 +223,12 @@ std::string module_directories(std::string_view dependencies, std::string_view l
     const std::string name = module_in_path(path);
     if (name.empty() || !names.contains(name)) continue;
     lines += fmt::format("{} {}\n", name, directory_of_module(path));
+  }
+  for (const std::string_view path : split(built_in, '\n')) {
+    const std::string name = module_in_path(path);
+    const std::string directory = name.empty() ? std::string() : directory_of_module(path);
+    if (!directory.empty() && directory != kOutOfTree && guess_directory(name + "_function") != directory)
+      lines += fmt::format("{} {}{}\n", name, directory, kMark);
   }
   return lines;
 }

@@ -30,11 +30,14 @@ class SourceDirectories {
   explicit SourceDirectories(std::string_view note);
 
   // Returns the directory of the function's source file, relative to the kernel's source tree. Uses debug info if
-  // present, then the note, then the built-in table directories.txt.
+  // present, then the note, then the built-in table directories.txt, then the note's names of built-in modules.
   CodeOwner of(std::string_view symbol, std::span<const SourceFrame> source) const;
 
  private:
+  std::string guess(std::string_view symbol) const;
+
   std::map<std::string, std::string, std::less<>> of_modules_;
+  std::map<std::string, std::string, std::less<>> of_built_in_modules_;
 };
 
 struct Subsystem {
@@ -47,7 +50,9 @@ std::span<const Subsystem> subsystems();
 CodeOwner subsystem_of(const CodeOwner& directory);
 
 // Returns lines "MODULE DIRECTORY" for the modules in `dependencies` that are also in `loaded`. `dependencies` has the
-// format of modules.dep: lines "kernel/fs/ext4/ext4.ko.xz: ...". `loaded` has the format of /proc/modules.
-std::string module_directories(std::string_view dependencies, std::string_view loaded);
+// format of modules.dep: lines "kernel/fs/ext4/ext4.ko.xz: ...". `loaded` has the format of /proc/modules. Also returns
+// lines "MODULE DIRECTORY built-in" for the modules in `built_in`, which has the format of modules.builtin: lines
+// "kernel/fs/ext4/ext4.ko". Omits those whose directory the table directories.txt has.
+std::string module_directories(std::string_view dependencies, std::string_view loaded, std::string_view built_in = {});
 
 }  // namespace kmt

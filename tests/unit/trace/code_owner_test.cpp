@@ -81,5 +81,21 @@ TEST(CodeOwner, DirectoriesOfLoadedModules) {
   EXPECT_EQ(module_directories("", loaded), "");
 }
 
+// Lines of modules.builtin, as in Debian 12. The table directories.txt has the directory of ext4's functions.
+TEST(CodeOwner, NamesOfBuiltInModulesImproveGuesses) {
+  const std::string note = module_directories("", "",
+                                              "kernel/fs/ext4/ext4.ko\nkernel/drivers/my/new-thing.ko\n"
+                                              "kernel/drivers/my/new.ko\nkernel/mine.ko\nkernel/virt/xfs.ko\n");
+  EXPECT_EQ(note, "new_thing drivers/my built-in\nnew drivers/my built-in\nxfs virt built-in\n");
+  const SourceDirectories directories(note);
+  EXPECT_EQ(directories.of("new_thing_open+0x1", {}), (CodeOwner{"drivers/my", true}));
+  EXPECT_EQ(directories.of("__new_probe.isra.0+0x1", {}), (CodeOwner{"drivers/my", true}));
+  EXPECT_EQ(directories.of("newer_probe+0x1", {}), (CodeOwner{}));
+  EXPECT_EQ(directories.of("new+0x1", {}), (CodeOwner{})) << "not a prefix";
+  EXPECT_EQ(directories.of("xfs_trans_alloc+0x10", {}).name, "fs/xfs") << "the table precedes the note";
+  EXPECT_EQ(directories.of("f+0x1 [new]", {}), (CodeOwner{})) << "a module that is not built in";
+  EXPECT_EQ(directories.of("new" + std::string(1 << 20, '_') + "+0x1", {}), (CodeOwner{})) << "too long";
+}
+
 }  // namespace
 }  // namespace kmt
