@@ -25,6 +25,7 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "snapshot/changed_copy.hpp"
+#include "snapshot/nodes.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
 
@@ -387,6 +388,16 @@ int take_live(const SnapshotSource& source, Collector& collector) {
   return error;
 }
 
+// Reads the meminfo of each node. `root` is "" for the running kernel.
+void take_nodes(const std::string& root, Collector& collector) {
+  std::vector<std::string> texts;
+  for (const std::string& path : node_files_in(root)) {
+    Reading one = read_some(path, {kMostOfAnAttribute * 4, Clock::now() + kMostTime});
+    if (one.error == 0) texts.push_back(std::move(one.text));
+  }
+  if (std::string text = node_meminfo_of(texts); !text.empty()) collector.add_text("node_meminfo", std::move(text));
+}
+
 // Sources that are not read while recording. They do not describe the objects of a trace, and can be large.
 constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak"};
 
@@ -451,6 +462,7 @@ StateSample collect_counters() {
 StateSample collect_snapshot() {
   Collector collector;
   const std::uint64_t time = wall_clock_ns();
+  take_nodes("", collector);
   for (const SnapshotSource& source : snapshot_sources()) take_or_refuse(source, collector);
   StateSample sample = collector.finish();
   sample.unix_ns = time;
@@ -459,6 +471,7 @@ StateSample collect_snapshot() {
 
 void complete_sample(StateSample& sample, bool with_page_owner) {
   Collector collector;
+  take_nodes("", collector);
   for (const SnapshotSource& source : snapshot_sources()) {
     if (!text_of(sample, source.name).empty()) continue;
     if (source.name == "page_owner" ? with_page_owner : !is_in(kNotWhileRecording, source.name))
@@ -499,6 +512,7 @@ std::vector<std::string> copied_files(const std::string& folder) {
   for (const SnapshotSource& source : snapshot_sources())
     if (const std::string path = copied_path(source, folder); fs::exists(path, code))
       files.push_back(fs::path(path).lexically_relative(folder));
+  for (const std::string& path : node_files_in(folder)) files.push_back(fs::path(path).lexically_relative(folder));
   if (std::string uname = uname_file_of(folder); !uname.empty()) files.push_back(std::move(uname));
   return files;
 }
@@ -513,6 +527,7 @@ StateSample collect_snapshot_from(const std::string& folder) {
 
 StateSample collect_copies(const std::string& folder) {
   Collector collector;
+  take_nodes(folder, collector);
   for (const SnapshotSource& source : snapshot_sources()) {
     if (source.name == "page_owner")
       if (Reading stacks = read_copy(kOwnerStacks, folder, collector.limits()); stacks.error == 0) {

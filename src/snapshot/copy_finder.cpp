@@ -16,6 +16,7 @@
 #include "snapshot/changed_copy.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/log/memory_line.hpp"
+#include "snapshot/nodes.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/paste.hpp"
 #include "snapshot/sources.hpp"
@@ -23,6 +24,8 @@
 namespace kmt {
 
 namespace {
+
+constexpr std::string_view kOfANode = "meminfo of node ";  // start of Place::name for a node; its number follows
 
 // The parts of a copied file's path: the root folder of the copied machine, and the name of the text in a snapshot.
 struct Place {
@@ -46,6 +49,7 @@ std::optional<Place> place_of(std::string_view path) {
                                                                        {"uptime", "uptime"}};
   for (const auto& [end, name] : kOthers)
     if (auto root = root_before(end)) return Place{std::move(*root), std::string(name)};
+  if (auto file = node_file_of(path)) return Place{std::move(file->root), fmt::format("{}{:05}", kOfANode, file->node)};
   for (const SnapshotSource& source : snapshot_sources()) {
     if (source.kind != SourceKind::file || !source.path.starts_with('/')) continue;
     for (const std::string_view end : {source.path.substr(1), source.name})  // "proc/meminfo", "meminfo"
@@ -230,6 +234,13 @@ void CopyFinder::take_state(Root& root, Copies& copies) {
       missing += fmt::format("{}\t{}\t\n", source.name, why_cut(found->second.text.size(), kTooLarge));
     state.texts.emplace_back(source.name, std::move(found->second.text));
   }
+  std::vector<std::string> nodes;
+  for (auto file = root.lower_bound(kOfANode); file != root.end() && file->first.starts_with(kOfANode); ++file) {
+    copies.files.push_back(file->second.path);
+    nodes.push_back(std::move(file->second.text));
+  }
+  if (std::string text = node_meminfo_of(nodes); !text.empty())
+    state.texts.emplace_back("node_meminfo", std::move(text));
   for (const char* const name : {"uname", "version"}) {
     const auto uname = root.find(name);
     if (uname == root.end()) continue;

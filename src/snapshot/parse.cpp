@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/words.hpp"
 #include "snapshot/completeness.hpp"
+#include "snapshot/nodes.hpp"
 #include "snapshot/page_size.hpp"
 #include "snapshot/parsers.hpp"
 #include "trace/state/slabinfo.hpp"
@@ -72,6 +73,7 @@ constexpr Step kSteps[] = {
     {"dmesg", parse_boot_messages},
     {"slabinfo", parse_slabs},
     {"slab", parse_slab_attributes},
+    {"node_meminfo", parse_node_meminfo},
     {"zoneinfo", parse_zoneinfo},
     {"buddyinfo", parse_buddyinfo},
     {"pagetypeinfo", parse_pagetypeinfo},

@@ -106,6 +106,12 @@ struct MemoryZone {
   bool has_end = false;                         // zoneinfo has the last line of the zone
 };
 
+// The memory of a NUMA node, from /sys/devices/system/node/nodeN/meminfo.
+struct NodeMemory {
+  unsigned node = 0;
+  NamedAmounts values;  // amounts in bytes, and numbers of huge pages
+};
+
 // Numbers of free blocks of one zone and migrate type (pagetypeinfo).
 struct FreeByType {
   unsigned node = 0;
@@ -184,7 +190,8 @@ struct KernelMemory {
   std::vector<SlabInfo> slabs;
   std::vector<SlabAttributes> slab_attributes;
   std::vector<MemoryZone> zones;
-  std::optional<unsigned> cpus;  // number of CPUs with lists of pages in zoneinfo
+  std::optional<unsigned> cpus;   // number of CPUs with lists of pages in zoneinfo
+  std::vector<NodeMemory> nodes;  // empty on machines with one node
   std::vector<FreeByType> free_by_type;
   std::vector<VmallocCaller> vmalloc;
   std::vector<AllocationSite> allocinfo;

@@ -149,6 +149,13 @@ Json to_json(const MemoryZone& zone) {
   return json;
 }
 
+Json to_json(const NodeMemory& node) {
+  Json json = Json::object();
+  json["node"] = node.node;
+  json["meminfo"] = to_json(node.values);
+  return json;
+}
+
 Json to_json(const FreeByType& free) {
   Json json = Json::object();
   json["node"] = free.node;
@@ -285,6 +292,7 @@ std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   json["health"] = json_health(result.health);
   json["pages"] = result.pages ? json_page_census(*result.pages, memory.page_size, options) : Json(nullptr);
   append_tables(json, result, options);
+  json["nodes"] = all_of(memory.nodes);
   json["zones"] = all_of(memory.zones);
   json["free_by_type"] = all_of(memory.free_by_type);
   json["percpu"] = {{"first_chunk_bytes", number_or_null(memory.percpu.first_chunk_bytes)},

@@ -10,6 +10,7 @@
 #include "trace/tasks/cgroup_name.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot/health.hpp"
+#include "views/text/snapshot/nodes.hpp"
 #include "views/text/snapshot/page_census.hpp"
 #include "views/text/table.hpp"
 
@@ -390,7 +391,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
   out += cgroups_text(result, options, style);
   out += dying_text(result, options, style);
-  out += zones_text(result, style);
+  out += text_nodes(memory, style) + zones_text(result, style);
   out += sites_text("Slab objects by allocating call site (alloc_traces)", memory.slab_allocations, "object", options,
                     style);
   out +=

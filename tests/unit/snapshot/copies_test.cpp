@@ -73,6 +73,22 @@ TEST(Copies, OnlyWantedFilesOfAnArchiveAreRead) {
   EXPECT_EQ(found.memory.release, "6.1.0");
 }
 
+// sosreport copies the meminfo of each NUMA node. With one node, it only repeats /proc/meminfo.
+TEST(Copies, NodesAreReadInTheOrderOfTheirNumbers) {
+  const auto node = [](int number) {
+    return tar_member(fmt::format("sos/sys/devices/system/node/node{}/meminfo", number),
+                      fmt::format("Node {} MemTotal: 7 kB", number));
+  };
+  const std::string meminfo = tar_member("sos/proc/meminfo", kMeminfo);
+  const Copies two = copies_in_file("sos.tar", bytes_of(tar_of(node(10) + meminfo + node(2))));
+  ASSERT_TRUE(two.state);
+  EXPECT_EQ(text_of(*two.state, "node_meminfo"), "Node 2 MemTotal: 7 kB\nNode 10 MemTotal: 7 kB\n");
+  EXPECT_EQ(two.files.size(), 3u);
+  const Copies one = copies_in_file("sos.tar", bytes_of(tar_of(meminfo + node(0))));
+  ASSERT_TRUE(one.state);
+  EXPECT_EQ(text_of(*one.state, "node_meminfo"), "");
+}
+
 TEST(Copies, MayBeOutsideOfProc) {
   const std::string tar = tar_of(tar_member("copied/meminfo", kMeminfo) + tar_member("copied/uptime", "60.5 1\n") +
                                  tar_member("copied/uname", "Linux h 6.1.0 x86_64\n"));

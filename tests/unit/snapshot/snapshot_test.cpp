@@ -11,6 +11,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "snapshot/nodes.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
 #include "support/documented_keys.hpp"
@@ -82,6 +83,43 @@ TEST_F(Snapshots, CachesMayHaveBlanksInTheirNames) {
   EXPECT_NO_THROW(refuse_damage("slabinfo", "of module 2 30 42 96 42 1 : tunables 0 0 0 : slabdata 1 1 0 9\n", "x"));
   EXPECT_THROW(refuse_damage("slabinfo", "of module 2 30 4? 96 42 1 : tunables 0 0 0 : slabdata 1 1 0 9\n", "x"),
                Error);
+}
+
+// The lines of a machine with two nodes.
+TEST_F(Snapshots, NodesAreShownIfThereAreSeveral) {
+  const auto node = [](int number, int total) {
+    return fmt::format(
+        "\nNode {0} MemTotal:       {1} kB\nNode {0} MemFree:        20000 kB\nNode {0} MemUsed:        9 kB\n"
+        "Node {0} AnonPages:       1500 kB\nNode {0} SReclaimable:      40 kB\nNode {0} HugePages_Total:     1\n",
+        number, total);
+  };
+  EXPECT_EQ(node_meminfo_of({node(0, 50000)}), "") << "/proc/meminfo has the same numbers";
+  set("node_meminfo", node_meminfo_of({node(0, 40000), node(1, 60000)}));
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.nodes.size(), 2u);
+  EXPECT_EQ(found.memory.unknown_lines, 0u);
+  EXPECT_EQ(find_number(found.memory.nodes[1].values, "MemTotal"), 60000u * 1024);
+  TextStyle style;
+  style.raw = true;
+  const std::string text = text_snapshot(found, {}, style);
+  const std::string table = text.substr(text.find("Memory by NUMA node"));
+  for (const char* const line : {"node 0", "node 1", "total"}) EXPECT_NE(table.find(line), std::string::npos) << line;
+  for (const int bytes : {40000 * 1024, 100000 * 1024, 3000 * 1024, 2048 * 1024, 2 * 2048 * 1024})
+    EXPECT_NE(table.find(fmt::format(" {}", bytes)), std::string::npos) << bytes;
+  const auto json = nlohmann::json::parse(json_snapshot(found, {}));
+  EXPECT_EQ(json["nodes"][1]["meminfo"]["SReclaimable"], 40 * 1024);
+  EXPECT_EQ(nlohmann::json::parse(json_snapshot(take_stock(parse_snapshot({}, 4096)), {}))["nodes"].size(), 0u);
+}
+
+TEST_F(Snapshots, FilesOfNodesAreRecognised) {
+  const auto file = node_file_of("sos/host/sys/devices/system/node/node12/meminfo");
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->root, "sos/host/");
+  EXPECT_EQ(file->node, 12u);
+  EXPECT_EQ(node_file_of("sys/devices/system/node/node0/meminfo")->root, "");
+  for (const char* const path : {"proc/meminfo", "node0/meminfo", "sys/devices/system/node/node/meminfo",
+                                 "sys/devices/system/node/node0/numastat", "xsys/devices/system/node/node0/meminfo"})
+    EXPECT_FALSE(node_file_of(path)) << path;
 }
 
 TEST_F(Snapshots, HugePagesOfOldKernelsAreCounted) {
@@ -317,6 +355,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   set("zoneinfo", "Node 0, zone      DMA\n  pages free     10\n");
   set("pagetypeinfo", "Node    0, zone      DMA, type    Unmovable      7 \n");
   set("missing", "kmemleak\tnot there\t\n");
+  set("node_meminfo", "Node 0 MemTotal: 1 kB\nNode 1 MemTotal: 1 kB\n");
   set("vmstat", "what\n");
   const auto json = nlohmann::ordered_json::parse(json_snapshot(result(), {}));
   const test::DocumentedKeys keys("snapshot-json.md");
@@ -325,8 +364,8 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
             "contradictions health pages slab_caches_total slab_caches "
             "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups dying_cgroups_total dying_cgroups "
             "slab_allocations_total "
-            "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak zones "
-            "free_by_type percpu sockets oom meminfo vmstat missing unknown_lines_total unknown_lines ");
+            "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak nodes "
+            "zones free_by_type percpu sockets oom meminfo vmstat missing unknown_lines_total unknown_lines ");
   EXPECT_EQ(keys(json["balance"][0]), "id label bytes at_least depth counted source ");
   EXPECT_EQ(keys(json["health"][0]), "id health unit value bytes warn bad subject reason ");
   for (const auto& one : json["balance"]) keys.expect(one["id"].get<std::string>());
@@ -338,6 +377,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   EXPECT_EQ(keys(json["cgroups"][0]), "path container pod unit kernel_bytes user_bytes stat ");
   EXPECT_EQ(keys(json["dying_cgroups"][0]),
             "below count existing kernel_bytes slab_bytes percpu_bytes file_bytes anonymous_bytes ");
+  EXPECT_EQ(keys(json["nodes"][0]), "node meminfo ");
   EXPECT_EQ(keys(json["zones"][0]), "node zone cpu_list_pages free_blocks pages ");
   EXPECT_EQ(keys(json["free_by_type"][0]), "node zone migrate_type free_blocks ");
   EXPECT_EQ(keys(json["percpu"]), "first_chunk_bytes stats ");
@@ -353,6 +393,7 @@ TEST(SnapshotDocs, ListEverySortKeyAndEveryText) {
   for (const auto& column : slab_cache_columns())
     EXPECT_NE(manual.find(fmt::format("\n*{}*\n", column.key)), std::string::npos) << column.key;
   const std::string format = read_file(std::string(KMEMTRACE_DOCS) + "/formats/kmt.md");
+  EXPECT_NE(format.find("`node_meminfo`"), std::string::npos);
   for (const SnapshotSource& source : snapshot_sources())
     EXPECT_NE(format.find(fmt::format("`{}`", source.name)), std::string::npos) << source.name;
 }
