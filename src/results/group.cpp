@@ -48,6 +48,8 @@ constexpr std::array kGroupKeys = {
     GroupKeyInfo{GroupKey::accounted, "accounted", "Accounted", kWithGfp,
                  "yes if the kernel charges the memory to the cgroup of the task, otherwise no, or unknown"},
     GroupKeyInfo{GroupKey::node, "node", "Node", kSlab, "the requested NUMA node"},
+    GroupKeyInfo{GroupKey::memory_node, "memory-node", "Memory node", kEach,
+                 "the NUMA node that the memory is on; with several nodes, only known for slab objects and pages"},
     GroupKeyInfo{GroupKey::cpu, "cpu", "CPU", kEach, "the CPU that the allocation ran on"},
     GroupKeyInfo{GroupKey::context, "context", "Context", kEach, "task, softirq, hardirq or nmi"},
     GroupKeyInfo{GroupKey::address, "address", "Address", kEach,

@@ -41,6 +41,7 @@ enum class GroupKey : std::uint8_t {
   gfp,
   accounted,
   node,
+  memory_node,
   cpu,
   context,
   address,

@@ -166,6 +166,10 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::gfp: return event.gfp_flags;
     case GroupKey::accounted: return static_cast<std::uint32_t>(charging_.charge_of(event));
     case GroupKey::node: return event.node == kNoNode ? kNotSaid : static_cast<std::uint16_t>(event.node);
+    case GroupKey::memory_node: {
+      if (!memory_nodes_) memory_nodes_.emplace(info_.machine, info_.recording);
+      return memory_nodes_->node_of(event).value_or(kNotSaid);
+    }
     case GroupKey::cpu: return event.cpu;
     case GroupKey::context: {
       const auto found = std::find(kContexts.begin(), kContexts.end(), context_name(event));
@@ -449,7 +453,8 @@ KeyValue Grouping::describe(GroupKey key, std::uint32_t value, const SymbolNames
     case GroupKey::requested_size: return numbers_[value];
     case GroupKey::order:
     case GroupKey::cpu: return std::uint64_t{value};
-    case GroupKey::node: return value == kNotSaid ? KeyValue{} : KeyValue{std::uint64_t{value}};
+    case GroupKey::node:
+    case GroupKey::memory_node: return value == kNotSaid ? KeyValue{} : KeyValue{std::uint64_t{value}};
     case GroupKey::migrate_type: {
       const auto type = static_cast<std::int8_t>(value);
       return type < 0 ? KeyValue{} : NamedNumber{value, migrate_type_name(type, info_.machine.kernel)};

@@ -22,6 +22,7 @@
 #include "results/group.hpp"
 #include "trace/code/code_owner.hpp"
 #include "trace/code/symbol_names.hpp"
+#include "trace/info/memory_nodes.hpp"
 #include "trace/tasks/processes.hpp"
 #include "trace/trace_info.hpp"
 
@@ -217,6 +218,7 @@ class Grouping {
   std::vector<CodeOwner> owners_;            // without duplicates
   std::map<std::pair<std::string, bool>, std::uint32_t> owner_ids_;
   std::optional<SourceDirectories> directories_;
+  std::optional<MemoryNodes> memory_nodes_;
 };
 
 }  // namespace kmt

@@ -6,14 +6,18 @@
 #include <ctime>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
@@ -22,6 +26,7 @@
 #include "capture/features/kernel_symbols.hpp"
 #include "capture/sideband/build_ids.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "trace/info/memory_nodes.hpp"
 
 namespace kmt {
 
@@ -55,6 +60,32 @@ std::vector<FormatText> ftrace_formats(const std::string& tracefs) {
     if (auto text = try_read_file(fmt::format("{}/events/ftrace/{}/format", tracefs, name)))
       formats.push_back({"ftrace", std::move(*text)});
   return formats;
+}
+
+// Returns the start of /proc/kcore with its program headers. Empty if this process may not read it, or if the kernel
+// has no such file.
+std::vector<std::uint8_t> kcore_headers() {
+  constexpr std::size_t kMostBytes = 1 << 16;
+  std::vector<std::uint8_t> bytes(kMostBytes);
+  const FileDescriptor file(::open("/proc/kcore", O_RDONLY | O_CLOEXEC));
+  const ssize_t count = file ? ::pread(file.get(), bytes.data(), bytes.size(), 0) : 0;
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return bytes;
+}
+
+// Notes which memory is on which node. With several nodes, also notes where the kernel maps the memory. Gives up the
+// capability that only /proc/kcore needs.
+void note_memory_nodes(std::map<std::string, std::string>& notes) {
+  std::string nodes = memory_nodes_note(try_read_file("/proc/zoneinfo").value_or(""));
+  std::set<std::string_view> names;
+  for (const std::string_view line : split(nodes, '\n'))
+    if (!line.empty()) names.insert(line.substr(0, line.find(' ')));
+  if (names.size() > 1) {
+    static const std::string kDirectMap = direct_map_note(kcore_headers());  // a second call lacks the capability
+    if (!kDirectMap.empty()) notes["direct_map"] = kDirectMap;
+  }
+  give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
+  if (!nodes.empty()) notes["memory_nodes"] = std::move(nodes);
 }
 
 // Returns the kernel options that affect allocators and their tracing.
@@ -142,6 +173,7 @@ std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock) {
   KernelDescription kernel = describe_running_kernel();
+  note_memory_nodes(kernel.notes);
   // Since Linux 6.8 each instance has its own sub-buffer size.
   const auto own_header_page = try_read_file(instance + "/events/header_page");
   kernel.header_page = own_header_page ? *own_header_page : read_file(tracefs + "/events/header_page");

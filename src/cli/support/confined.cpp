@@ -240,7 +240,8 @@ void keep_watching() {
 
 void confine_command(const Command& command) {
   std::vector<unsigned> kept = is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening);
-  if (command.has("--objects")) kept.push_back(CAP_SYS_RAWIO);  // to open /proc/kcore
+  // Only CAP_SYS_RAWIO permits opening /proc/kcore.
+  if (command.has("--objects") || command.name == "record") kept.push_back(CAP_SYS_RAWIO);
   keep_capabilities(kept);
   // debuginfod-find needs the network and a cache folder.
   if (!is_offline(command) || command.has("--debuginfod")) return;

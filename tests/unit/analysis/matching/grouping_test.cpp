@@ -122,6 +122,32 @@ TEST(Grouping, ByModuleUsesTheCaller) {
   EXPECT_EQ(grouping.groups(), 4u);
 }
 
+// The memory may be on another node than the requested one.
+TEST(Grouping, MemoryNodesDifferFromRequestedNodes) {
+  TraceInfo info;
+  info.machine.page_size = 4096;
+  info.recording.notes["memory_nodes"] = "0 0 100\n1 100 100\n";
+  info.recording.notes["direct_map"] = "100000 1000 100000\n";
+  const Kallsyms symbols("");
+  CacheNames caches(info);
+  Grouping grouping({GroupKey::node, GroupKey::memory_node}, info, info.tasks, symbols, caches, {});
+  std::string text;
+  const auto add = [&](EventKind kind, std::uint64_t address, std::int16_t node) {
+    Event event{};
+    event.kind = kind;
+    event.address = address;
+    event.node = node;
+    grouping.origin_of(event);
+  };
+  add(EventKind::kmalloc, 0x100000, 1);
+  add(EventKind::kmalloc, 0x100000 + 0x64000, kNoNode);
+  add(EventKind::page_alloc, 150, kNoNode);
+  add(EventKind::percpu_alloc, 0x100000, kNoNode);
+  for (std::uint32_t group = 0; group < grouping.groups(); ++group)
+    for (const KeyValue& value : grouping.values_of(group, symbols)) text += plain_text(value) + "; ";
+  EXPECT_EQ(text, "1; 0; unknown; 1; unknown; 1; unknown; unknown; ");
+}
+
 TEST(TracingFrames, PrecedeAFunctionThatAlwaysTraces) {
   const Kallsyms symbols(
       "1000 T __traceiter_kmalloc\n2000 T site\n3000 T bpf_map_alloc\n4000 T bpf_trace_run6\n5000 T end\n");
