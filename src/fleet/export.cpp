@@ -19,6 +19,7 @@
 #include "fleet/sql_text.hpp"
 #include "results/allocation_sums.hpp"
 #include "results/group.hpp"
+#include "trace/code/code_owner.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/untraced_paths.hpp"
 #include "views/common/event_fields.hpp"
@@ -30,7 +31,8 @@ namespace {
 constexpr std::string_view kSumColumns =
     "day, host, kernel, trace, began, block, at, allocator, function, call_site, cache, page_order, comm, context, "
     "allocations, failed_allocations, bytes_requested, bytes_allocated, matched_frees, bytes_freed, live_allocations, "
-    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen, migrate_type, untraced";
+    "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen, migrate_type, untraced, "
+    "subsystem, directory";
 constexpr std::string_view kEventColumns =
     "day, host, kernel, trace, began, block, id, time_ns, cpu, tid, task, context, event, outcome, allocator, address, "
     "bytes_requested, bytes_allocated, call_site, symbol, function, cache, page_order, migrate_type, gfp_flags, node, "
@@ -115,6 +117,8 @@ struct FleetExport::State {
       : server(address),
         info(trace_info),
         names(trace_info, symbols),
+        known_symbols(symbols),
+        directories(symbols.module_directories()),
         callers(caller_finder),
         trace(of),
         sums_loader(address, "sums", kSumColumns, of.id, of.host) {
@@ -127,6 +131,8 @@ struct FleetExport::State {
   }
   RowBinary& begin_row(BlockLoader& loader, std::uint16_t day);
   std::string_view site_of(const Event& event, const EventFields& fields);
+  std::uint64_t caller_of(const Event& event);
+  CodeOwner directory_of(const Event& event, std::string_view site);
   std::uint32_t group_of(const StreamedEvent& streamed, const EventFields& fields);
   Sums& sums_of(std::uint32_t group);
   void send_sums();
@@ -139,6 +145,8 @@ struct FleetExport::State {
   const TraceInfo& info;
   const std::optional<KernelVersion> version = version_of(info.machine.kernel);
   EventNames names;
+  const SymbolNames& known_symbols;
+  SourceDirectories directories;
   CallerFinder& callers;
   const FleetTrace& trace;
   BlockLoader sums_loader;
@@ -154,6 +162,7 @@ struct FleetExport::State {
   std::vector<GroupName> group_names;
   // index: group; true: objects of the group may be freed on a path without a tracepoint
   std::vector<bool> is_untraced;
+  std::vector<CodeOwner> owners;  // index: group; source directory
   // index: group; value: index in `sums` plus 1, or 0 if the group has no events in this second
   std::vector<std::uint32_t> place;
   std::vector<std::uint32_t> in_second;  // groups that have events in this second, in the order of their first event
@@ -183,9 +192,21 @@ RowBinary& FleetExport::State::begin_row(BlockLoader& loader, std::uint16_t day)
 // events of slab objects. For an event without a call site, returns the caller in the stack, if there is a stack.
 std::string_view FleetExport::State::site_of(const Event& event, const EventFields& fields) {
   if (!fields.symbol.empty()) return fields.symbol;
+  const std::uint64_t caller = caller_of(event);
+  return caller == 0 ? std::string_view() : names.symbol(caller);
+}
+
+// Returns the address of the caller in the stack; 0 if there is none.
+std::uint64_t FleetExport::State::caller_of(const Event& event) {
   const std::span<const std::uint64_t> stack = info.tables.stacks[event.stack];
   const std::size_t caller = callers.caller(stack);
-  return caller < stack.size() ? names.symbol(stack[caller]) : std::string_view();
+  return caller < stack.size() ? stack[caller] : 0;
+}
+
+// Returns the source directory of the call site, or of the caller if the event has no call site.
+CodeOwner FleetExport::State::directory_of(const Event& event, std::string_view site) {
+  const std::uint64_t call_site = info.tables.call_sites[event.call_site.value];
+  return directories.of(site, known_symbols.frames(call_site != 0 ? call_site : caller_of(event)));
 }
 
 std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const EventFields& fields) {
@@ -202,6 +223,7 @@ std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const 
     group_names.push_back(name);
     is_untraced.push_back(streamed.event->kind == EventKind::cache_alloc &&
                           untraced_free_of(std::string(fields.cache), texts[name.call_site], version) != nullptr);
+    owners.push_back(directory_of(*streamed.event, texts[name.call_site]));
     place.push_back(0);
   }
   return known->second;
@@ -228,6 +250,8 @@ void FleetExport::State::send_sums() {
     for (const auto field : AllocationSums::kFields) row.number(of.*field);
     row.number(of.lifetime_ns).number(of.live_moment_1).number(of.live_moment_2).number(of.freed_unseen);
     row.text(texts[name.migrate_type]).number(std::uint8_t{is_untraced[in_second[i]]});
+    const CodeOwner& directory = owners[in_second[i]];
+    row.text(plain_text(subsystem_of(directory))).text(printable(plain_text(directory)));
   }
   in_second.clear();
   sums.clear();

@@ -18,6 +18,17 @@ class Reports:
                     reported = fleet(self.urls[1], 'report', '--by', key, '--host', host)
                     self.assertEqual(local_groups(path, key), groups(reported, key))
 
+    def test_owners_have_the_sums_of_their_call_sites(self):
+        keys = 'module', 'subsystem', 'directory'
+        for host, (path, _) in HOSTS.items():
+            sites = fleet(self.urls[0], 'report', '--host', host, '--by', 'call-site,' + ','.join(keys))
+            for key in keys:
+                with self.subTest(host=host, key=key):
+                    found = groups(fleet(self.urls[1], 'report', '--host', host, '--by', key), key)
+                    self.assertEqual(groups(sites, key), found)
+                    if host != 'deep':  # with stacks, `report` uses the caller instead of the call site
+                        self.assertEqual(groups(report(path, '--by', key), key), found)
+
     def test_callers_of_pages(self):
         """Callers of pages are known only in traces with stacks."""
         def callers(host):

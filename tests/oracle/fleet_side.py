@@ -128,6 +128,8 @@ def text_of_key(key, value):
         return value['symbol'] if value['address'] != '0x0' else None
     if key == 'migrate-type':
         return value['name']
+    if key in ('subsystem', 'directory'):
+        return value['name'] + (' (guess)' if value['is_guess'] else '')
     return str(value)
 
 

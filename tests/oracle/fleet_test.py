@@ -194,7 +194,7 @@ class CurrentEngine(Case):
             old = servers.all[0].url
             for host, (path, began) in HOSTS.items():
                 load(old, path, host, began)
-            for question in (('report',), ('report', '--by', 'version,cache'), ('report', '--by', 'module'),
+            for question in (('report',), ('report', '--by', 'version,cache'), ('report', '--by', 'module'), ('report', '--by', 'directory'),
                              ('report', '--since', '2026-11-21', '--by', 'day'),
                              ('leaks', '--by', 'version,function'), ('leaks', '--by', 'host,cache'), ('traces',),
                              ('diff', '--a', 'host=web2', '--b', 'host=web1'), ('report', '--by', 'trace,order')):

@@ -19,6 +19,8 @@ constexpr std::array kFleetKeys = {
                  "match(call_site, ' [[](bpf|__builtin__.*)[]]$'), extract(call_site, ' ([[].*[]])$'), "
                  "match(call_site, ' [[].*[]]$'), extract(call_site, ' [[](.*)[]]$'), '[kernel]')",
                  "the kernel module of the call site; [kernel] is built-in code"},
+    FleetKeyInfo{"subsystem", "Subsystem", "subsystem", "the kernel subsystem of the call site"},
+    FleetKeyInfo{"directory", "Directory", "directory", "the source directory of the call site"},
     FleetKeyInfo{"cache", "Cache", "cache", "the slab cache"},
     FleetKeyInfo{"order", "Order", "if(page_order < 0, '', toString(page_order))",
                  "pages only: the order (2^order pages per allocation)"},
