@@ -87,6 +87,10 @@ class Top(LiveTest):
         self.shows(terminal, r'(?m)^  \[kernel\] ')
         terminal.keys('8')
         self.shows(terminal, r'\*Net bytes|Linux 6\.13')
+        terminal.keys('9')
+        self.shows(terminal, r'(?m)^  file systems ')
+        terminal.keys('0')
+        self.shows(terminal, r'(?m)^  fs \(guess\) ')
         terminal.keys('Tab')
         self.shows(terminal, r'(?m)^call-sites  ')
 

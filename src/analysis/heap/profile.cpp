@@ -279,10 +279,9 @@ std::string HeapProfile::cgroup_text(const DrawnGroup& group) const {
   return group.cgroup == 0 ? kOthers : cgroup_name_(group.cgroup);
 }
 
-std::string HeapProfile::owner_text(HeapKey key, std::uint64_t caller) const {
-  const std::string name = caller == 0 ? std::string() : symbols_.name(caller);
+std::string HeapProfile::owner_text(HeapKey key, std::string_view name, std::span<const SourceFrame> source) const {
   if (key == HeapKey::module) return module_name(name);
-  const CodeOwner directory = directories_.of(name, symbols_.frames(caller));
+  const CodeOwner directory = directories_.of(name, source);
   const CodeOwner owner = key == HeapKey::directory ? directory : subsystem_of(directory);
   return owner.name.empty() ? kUnknownCode : plain_text(owner);
 }
@@ -299,7 +298,9 @@ std::string HeapProfile::key_text(HeapKey key, const Group& group) const {
     case HeapKey::cgroup: return cgroup_text(group.drawn);
     case HeapKey::module:
     case HeapKey::subsystem:
-    case HeapKey::directory: return owner_text(key, group.caller);
+    case HeapKey::directory:
+      return group.caller == 0 ? kUnknownCode
+                               : owner_text(key, symbols_.name(group.caller), symbols_.frames(group.caller));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,6 +53,8 @@ class HeapProfile {
   void begin_naming_interval();
   // Returns "bash-812" with the current name of the process. `comm` is used if the current name is unknown.
   std::string process_name(AllocationContext context, std::string_view comm, std::uint32_t process) const;
+  // Returns the module, subsystem or directory of the code that has this name and source, or "unknown".
+  std::string owner_text(HeapKey key, std::string_view name, std::span<const SourceFrame> source = {}) const;
   // Looks up the callers and directories again. Call this function after the symbols have changed.
   void names_changed();
 
@@ -88,7 +91,6 @@ class HeapProfile {
   DrawnSize& size_of(Live object) { return groups_[object.group].drawn.sizes[object.size]; }
   std::string cgroup_text(const DrawnGroup& group) const;
   std::string key_text(HeapKey key, const Group& group) const;
-  std::string owner_text(HeapKey key, std::uint64_t caller) const;
 
   std::uint64_t mean_bytes_;
   const SymbolNames& symbols_;

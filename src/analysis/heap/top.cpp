@@ -2,6 +2,7 @@
 #include "analysis/heap/top.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -19,7 +20,9 @@ bool shows(TopView view, const HeapSite& site) {
     case TopView::orders: return site.pages;
     case TopView::call_sites:
     case TopView::caches:
-    case TopView::modules: return !site.pages;
+    case TopView::modules:
+    case TopView::subsystems:
+    case TopView::directories: return !site.pages;
     case TopView::processes:
     case TopView::cgroups: return true;
   }
@@ -30,7 +33,9 @@ bool shows(TopView view, const HeapSite& site) {
 HeapKey key_of(TopView view) {
   switch (view) {
     case TopView::call_sites:
-    case TopView::modules: return HeapKey::call_site;  // the name of the call site contains the module
+    case TopView::modules:
+    case TopView::subsystems:
+    case TopView::directories: return HeapKey::call_site;  // owner_of() finds the owner by the name of the call site
     case TopView::stacks: return HeapKey::stack;
     case TopView::processes: return HeapKey::process;
     case TopView::cgroups: return HeapKey::cgroup;
@@ -41,9 +46,14 @@ HeapKey key_of(TopView view) {
   return HeapKey::cache;
 }
 
-// Returns the name of the row to which a view adds samples. `key` is the samples' value of the key from key_of().
-std::string row_name(TopView view, const std::string& key) {
-  return view == TopView::modules && key != kUnknownCode ? module_name(key) : key;
+// Returns which owner of code the rows of a view are. Empty for other rows.
+std::optional<HeapKey> owner_of(TopView view) {
+  switch (view) {
+    case TopView::modules: return HeapKey::module;
+    case TopView::subsystems: return HeapKey::subsystem;
+    case TopView::directories: return HeapKey::directory;
+    default: return std::nullopt;
+  }
 }
 
 bool has_slab_and_pages(TopView view) { return view == TopView::processes || view == TopView::cgroups; }
@@ -112,24 +122,6 @@ TopRow row_of_stack(const HeapRow& from) {
   return row;
 }
 
-// Adds the live bytes of samples to the rows. A process may have two rows in the profile: one for slab objects and one
-// for pages. Samples that match no row are added to the row "[others]".
-void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
-              const HeapProfileResult& samples, TopView view) {
-  const auto others = places.find(kOthers);
-  for (const HeapRow& from : samples.rows) {
-    if (!shows(view, from)) continue;
-    auto at = places.find(row_name(view, from.keys[0]));
-    if (at == places.end()) at = others;
-    if (at == places.end()) continue;
-    std::optional<Estimate>& live = rows[at->second].live_bytes;
-    if (!live) live.emplace();
-    live->value += from.figures.live_bytes.value;
-    live->low += from.figures.live_bytes.low;
-    live->high += from.figures.live_bytes.high;
-  }
-}
-
 }  // namespace
 
 TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
@@ -142,7 +134,10 @@ TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, con
 std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   switch (view) {
     case TopView::call_sites: return site.call_site == 0 ? kUnknownCode : symbols_.name(site.call_site);
-    case TopView::modules: return module_name(site.call_site == 0 ? "" : symbols_.name(site.call_site));
+    case TopView::modules:
+    case TopView::subsystems:
+    case TopView::directories:
+      return profile_.owner_text(*owner_of(view), site.call_site == 0 ? "" : symbols_.name(site.call_site));
     case TopView::processes:
       return is_process(site) ? std::to_string(site.process) : process_text(site.context, site.comm, site.process);
     case TopView::cgroups:
@@ -153,6 +148,30 @@ std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
     case TopView::net: break;
   }
   return {};
+}
+
+// Returns the name of the row to which a view adds samples. `key` is the samples' value of the key from key_of().
+std::string TopAccount::row_name(TopView view, const std::string& key) const {
+  const std::optional<HeapKey> owner = owner_of(view);
+  return owner && key != kUnknownCode ? profile_.owner_text(*owner, key) : key;
+}
+
+// Adds the live bytes of samples to the rows. A process may have two rows in the profile: one for slab objects and one
+// for pages. Samples that match no row are added to the row "[others]".
+void TopAccount::add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
+                          const HeapProfileResult& samples, TopView view) const {
+  const auto others = places.find(kOthers);
+  for (const HeapRow& from : samples.rows) {
+    if (!shows(view, from)) continue;
+    auto at = places.find(row_name(view, from.keys[0]));
+    if (at == places.end()) at = others;
+    if (at == places.end()) continue;
+    std::optional<Estimate>& live = rows[at->second].live_bytes;
+    if (!live) live.emplace();
+    live->value += from.figures.live_bytes.value;
+    live->low += from.figures.live_bytes.low;
+    live->high += from.figures.live_bytes.high;
+  }
 }
 
 // Returns the caller and the function that called it, "CALLER < FUNCTION", because many stacks may have the same

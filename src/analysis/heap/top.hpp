@@ -47,6 +47,9 @@ class TopAccount {
 
   void name_processes(const std::vector<HeapSite>& sites);
   std::string key_in(TopView view, const HeapSite& site) const;
+  std::string row_name(TopView view, const std::string& key) const;
+  void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
+                const HeapProfileResult& samples, TopView view) const;
   std::string name_of_stack(const HeapRow& row) const;
   void add(TopView view, const HeapSite& site);
   void fold_oldest(Rows& rows);
@@ -55,7 +58,7 @@ class TopAccount {
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   HeapProfile profile_;
-  std::array<Rows, 8> rows_;  // index: view; always empty for TopView::stacks and TopView::net
+  std::array<Rows, kTopViews> rows_;  // index: view; always empty for TopView::stacks and TopView::net
   TopTotals slab_;
   TopTotals pages_;
   std::uint64_t interval_ = 0;

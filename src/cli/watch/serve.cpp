@@ -120,12 +120,14 @@ class CountedEvents {
  public:
   CountedEvents(const ServeArguments& options, const LiveOptions& live)
       : watch_(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
-               {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::net},
+               {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::subsystems,
+                TopView::net},
                WatchedPages::all, !options.no_probes),
         call_sites_(options.most_names),
         caches_(options.most_names),
         page_orders_(options.most_names),
-        modules_(options.most_names) {}
+        modules_(options.most_names),
+        subsystems_(options.most_names) {}
 
   // Reads new events. Returns true once a second.
   bool turn() { return watch_.turn(); }
@@ -135,6 +137,7 @@ class CountedEvents {
     caches_.add(watch_.result(TopView::caches).rows);
     page_orders_.add(watch_.result(TopView::orders).rows);
     modules_.add(watch_.result(TopView::modules).rows);
+    subsystems_.add(watch_.result(TopView::subsystems).rows);
     ExportedMetrics now;
     now.call_sites = call_sites_.rows();
     now.caches = caches_.rows();
@@ -142,6 +145,7 @@ class CountedEvents {
     now.uncounted = watch_.caches().uncounted;
     now.page_orders = page_orders_.rows();
     now.modules = modules_.rows();
+    now.subsystems = subsystems_.rows();
     now.losses = result.losses;
     now.replaced = result.replaced;
     now.memory = result.memory;
@@ -154,6 +158,7 @@ class CountedEvents {
   ExportedSeries caches_;
   ExportedSeries page_orders_;
   ExportedSeries modules_;
+  ExportedSeries subsystems_;
 };
 
 // Starts the BPF programs. If they cannot be used, returns null and sets the reason.

@@ -55,7 +55,7 @@ constexpr const char* kTopFooter = R"(Examples:
   kmemtrace top --json -n 1                    prints one frame for a script
   kmemtrace top -- make -j8                    shows a build until it ends
 
-Keys: ? lists the keys. 1 to 8 or Tab change the view. s and S change the sort column, and r reverses the order. /
+Keys: ? lists the keys. 1 to 9, 0 or Tab change the view. s and S change the sort column, and r reverses the order. /
 filters by a part of the name. Arrows, PageUp, PageDown, Home and End select a row, and Enter shows its stacks. p
 pauses the display. f writes the frame to a file. q ends the program.
 
@@ -192,7 +192,7 @@ std::string Browser::footer() const {
   if (shows_keys_) return "any key back";
   if (expanded_) return "Enter back  arrows scroll  p pause  q end";
   std::string keys =
-      fmt::format("{}  1-8 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
+      fmt::format("{}  0-9 view  s sort  / filter  Enter stacks  p pause  ? keys  q end", info_of(view_).name);
   return options_.filter.empty() ? keys : fmt::format("[{}] {}", options_.filter, keys);
 }
 
@@ -295,8 +295,9 @@ bool Browser::press(int key) {
       first_ = 0;
       break;
     default:
-      if (key >= '1' && key < '1' + static_cast<int>(views.size()))
-        change_view(views[static_cast<std::size_t>(key - '1')].view);
+      // The key 0 shows the tenth view.
+      if (key >= '0' && key <= '9')
+        change_view(views[static_cast<std::size_t>(key == '0' ? 9 : key - '1') % views.size()].view);
   }
   return true;
 }
@@ -366,7 +367,8 @@ Command top_command() {
   command.option("--interval", &options->interval, "T", "Update the screen every T (default: 1s)");
   command.option(
       "--view", &options->view, "VIEW",
-      "Start with VIEW: call-sites, stacks, processes, cgroups, caches, orders, modules or net (default: call-sites)");
+      "Start with VIEW (default: call-sites)\nVIEW is call-sites, stacks, processes, cgroups, caches, orders, modules, "
+      "net, subsystems or directories (docs/modules.md).");
   command.option("--sort", &options->sort, "COLUMN",
                  "Sort by COLUMN (default: bytes)\nCOLUMN is bytes or events (of the last interval), live, allocated, "
                  "total, wasted or failed (since the start).");

@@ -9,7 +9,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::array<TopViewInfo, 8> kViews = {
+constexpr std::array<TopViewInfo, kTopViews> kViews = {
     {{TopView::call_sites, "call-sites", "Call site", "slab allocations by call site"},
      {TopView::stacks, "stacks", "Caller < its caller", "slab allocations by stack, estimated from samples"},
      {TopView::processes, "processes", "Process", "slab and page allocations by process"},
@@ -17,7 +17,9 @@ constexpr std::array<TopViewInfo, 8> kViews = {
      {TopView::caches, "caches", "Cache", "slab allocations by cache"},
      {TopView::orders, "orders", "Pages", "page allocations by order"},
      {TopView::modules, "modules", "Module", "slab allocations by module of the call site"},
-     {TopView::net, "net", "Cache", "slab objects by cache, allocated and freed"}}};
+     {TopView::net, "net", "Cache", "slab objects by cache, allocated and freed"},
+     {TopView::subsystems, "subsystems", "Subsystem", "slab allocations by subsystem of the call site"},
+     {TopView::directories, "directories", "Directory", "slab allocations by source directory of the call site"}}};
 
 constexpr std::array<TopColumnInfo, 7> kTopColumns = {
     {{TopColumn::bytes_now, "bytes", "Bytes/s", "bytes allocated per second in the last interval"},

@@ -2,6 +2,7 @@
 // One frame of `top`: current allocations and live memory of the running kernel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,7 +16,19 @@
 namespace kmt {
 
 // The kind of object that each row describes.
-enum class TopView : std::uint8_t { call_sites, stacks, processes, cgroups, caches, orders, modules, net };
+enum class TopView : std::uint8_t {
+  call_sites,
+  stacks,
+  processes,
+  cgroups,
+  caches,
+  orders,
+  modules,
+  net,
+  subsystems,
+  directories,
+};
+constexpr std::size_t kTopViews = 10;
 
 struct TopViewInfo {
   TopView view;

@@ -189,7 +189,7 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
 
 std::vector<TopLine> top_keys() {
   std::vector<TopLine> lines = {{"Keys", TopLineKind::heading},
-                                {"  1 to 8, Tab  change the view"},
+                                {"  1 to 9, 0, Tab  change the view"},
                                 {"  s, S         sort by the next or the previous column"},
                                 {"  r            reverse the order of the rows"},
                                 {"  /            show only rows whose names contain a text"},

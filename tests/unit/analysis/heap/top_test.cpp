@@ -89,6 +89,55 @@ TEST(TopAccount, ModulesHaveTheSumsOfTheirCallSites) {
   EXPECT_EQ(account.stacks(TopView::modules).at("drv").size(), 2u) << "a stack of each call site";
 }
 
+// A row of an owner of code has the sums of its call sites.
+TEST(TopAccount, SubsystemsAndDirectoriesHaveTheSumsOfTheirCallSites) {
+  class Names : public SymbolNames {
+   public:
+    std::string name(std::uint64_t address) const override {
+      constexpr const char* kFunctions[] = {"ext4_alloc_inode+0x1", "ext4_find_extent+0x1 [ext4]", "xfs_trans_alloc+0x1",
+                                            "drv_probe+0x1 [drv]", "a_function_of_nobody+0x1"};
+      return kFunctions[address % std::size(kFunctions)];
+    }
+    std::string_view module_directories() const override { return "ext4 fs/ext4\ndrv [out of tree]\n"; }
+  };
+  const Names names;
+  TopAccount account({TopView::call_sites, TopView::subsystems, TopView::directories}, kMean, names, cgroup_text);
+  std::vector<HeapSite> sites;
+  for (std::uint64_t at = 1; at <= 20; ++at) {
+    sites.push_back(site_of(1));
+    sites.back().call_site = at;
+    sites.back().allocated = kBytes * (1 + at % 3);
+    HeapSample sample = sample_of(1);
+    sample.pointer = 0x1000 * at;
+    sample.call_site = at;
+    account.samples().add(sample);
+  }
+  account.add_interval(sites, 1'000'000'000);
+  const TopResult call_sites = account.result(TopView::call_sites);
+  const TopResult directories = account.result(TopView::directories);
+  const TopResult subsystems = account.result(TopView::subsystems);
+  const auto sum = [&](std::initializer_list<std::uint64_t> addresses) {
+    std::uint64_t bytes = 0;
+    for (const std::uint64_t address : addresses) bytes += find(call_sites, names.name(address))->allocated;
+    return bytes;
+  };
+  ASSERT_EQ(directories.rows.size(), 5u);
+  EXPECT_EQ(find(directories, "fs/ext4")->allocated, sum({1}));
+  EXPECT_EQ(find(directories, "fs/ext4 (guess)")->allocated, sum({0}));
+  EXPECT_EQ(find(directories, "fs/xfs (guess)")->allocated, sum({2}));
+  ASSERT_EQ(subsystems.rows.size(), 4u);
+  EXPECT_EQ(find(subsystems, "file systems")->allocated, sum({1}));
+  EXPECT_EQ(find(subsystems, "file systems (guess)")->allocated, sum({0, 2}));
+  EXPECT_EQ(find(subsystems, "[out of tree]")->allocated, sum({3}));
+  EXPECT_EQ(find(subsystems, "unknown")->allocated, sum({4}));
+  double live = 0;
+  for (const TopRow& row : subsystems.rows) live += row.live_bytes ? row.live_bytes->value : 0;
+  double live_of_sites = 0;
+  for (const TopRow& row : call_sites.rows) live_of_sites += row.live_bytes ? row.live_bytes->value : 0;
+  EXPECT_NEAR(live, live_of_sites, 1e-6 * live_of_sites);
+  EXPECT_EQ(account.stacks(TopView::subsystems).size(), 4u);
+}
+
 TEST(TopAccount, ShortLivedProcessesAreBoundedAndTheirSumsKept) {
   constexpr std::uint32_t kProcesses = 50'000;
   const NoNames names;
