@@ -11,6 +11,7 @@
 // and those of investigations are also tried in dark colors. Colors hardly depend on data.
 // These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json
 // (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.modules.json (--by module),
+// REPORT.subsystems.json (--by subsystem), REPORT.directories.json (--by directory),
 // REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json), REPORT.diff.json and REPORT.graph.json
 // (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -58,7 +59,7 @@ const { values, positionals: reports } = parseArgs({
 
 function documentsOf(report) {
   const documents = {};
-  for (const name of ['report', 'caches', 'modules', 'tasks', 'leaks', 'diff', 'graph']) {
+  for (const name of ['report', 'caches', 'modules', 'subsystems', 'directories', 'tasks', 'leaks', 'diff', 'graph']) {
     const file = report.replace(/\.html$/, `.${name}.json`);
     if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
   }

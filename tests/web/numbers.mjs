@@ -103,15 +103,20 @@ async function tableAgrees(page, checks, document, table, key) {
     }
 }
 
-// The table of modules consists of sums over time, so it has fewer columns.
-async function modulesAgree(page, checks, document) {
-  await goTo(page, '#tables/modules');
+function ownerName(value) {
+  if (value === null || typeof value === 'string') return value ?? 'unknown';
+  return value.name + (value.is_guess ? ' (guess)' : '');
+}
+
+// The tables of modules, subsystems and directories consist of sums over time, so they have fewer columns.
+async function ownersAgree(page, checks, document, table, key) {
+  await goTo(page, `#tables/${table}`);
   const shown = new Map();
-  for (const row of await rowsOf(page, 'modules')) shown.set(`${row.allocator} ${row.name}`, row);
+  for (const row of await rowsOf(page, table)) shown.set(`${row.allocator} ${row.name}`, row);
   for (const [allocator, groups] of Object.entries(document.groups))
     for (const group of groups.rows) {
-      const what = `modules: ${allocator} ${group.keys.module ?? 'unknown'}`;
-      const row = shown.get(`${allocator} ${group.keys.module ?? 'unknown'}`);
+      const what = `${table}: ${allocator} ${ownerName(group.keys[key])}`;
+      const row = shown.get(`${allocator} ${ownerName(group.keys[key])}`);
       if (!checks.ok(row, `${what} is shown`)) continue;
       checks.equal(row.hits, group.allocations, `${what} hits`);
       checks.equal(row.allocated, group.bytes_allocated, `${what} allocated`);
@@ -173,7 +178,7 @@ async function verdictAgrees(page, checks, { found, unclear }) {
 }
 
 export async function numbersAgree(page, checks, documents) {
-  const { report, caches, modules, tasks, leaks, diff, graph } = documents;
+  const { report, caches, modules, subsystems, directories, tasks, leaks, diff, graph } = documents;
   if (leaks && !diff) await verdictAgrees(page, checks, leaks);
   if (report) {
     checks.equal(await valueOf(page, '.facts dd[data-value]'), report.trace.duration_ns, 'duration');
@@ -188,7 +193,9 @@ export async function numbersAgree(page, checks, documents) {
   }
   if (graph) await callsAgree(page, checks, graph);
   if (caches) await tableAgrees(page, checks, caches, 'caches', 'cache');
-  if (modules) await modulesAgree(page, checks, modules);
+  if (modules) await ownersAgree(page, checks, modules, 'modules', 'module');
+  if (subsystems) await ownersAgree(page, checks, subsystems, 'subsystems', 'subsystem');
+  if (directories) await ownersAgree(page, checks, directories, 'directories', 'directory');
   if (tasks) await tableAgrees(page, checks, tasks, 'tasks', 'comm');
   if (diff) {
     for (const [allocator, groups] of Object.entries(diff.groups)) {

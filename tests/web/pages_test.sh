@@ -31,6 +31,8 @@ documents() { # NAME TRACE
   "$kmemtrace" report --json --limit 2000 --by cache "$2" >"$1.caches.json"
   "$kmemtrace" report --json --limit 2000 --by comm "$2" >"$1.tasks.json"
   "$kmemtrace" report --json --limit 2000 --by module "$2" >"$1.modules.json"
+  "$kmemtrace" report --json --limit 2000 --by subsystem "$2" >"$1.subsystems.json"
+  "$kmemtrace" report --json --limit 2000 --by directory "$2" >"$1.directories.json"
   "$kmemtrace" leaks --json "$2" >"$1.leaks.json" || [[ $? =~ ^[14]$ ]]
 }
 

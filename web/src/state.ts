@@ -18,7 +18,7 @@ export const kPages = [
 ] as const;
 export type Page = (typeof kPages)[number];
 
-export const kTables = ['sites', 'modules', 'caches', 'tasks', 'orders'] as const;
+export const kTables = ['sites', 'modules', 'subsystems', 'directories', 'caches', 'tasks', 'orders'] as const;
 export type TableName = (typeof kTables)[number];
 
 export interface State {
@@ -63,6 +63,8 @@ export function fromHash(hash: string, traces: number, front: Page | null = null
       range: range && to > from ? { from, to } : null,
       site: words.get('site'),
       module: words.get('module'),
+      subsystem: words.get('subsystem'),
+      directory: words.get('directory'),
       cache: words.get('cache'),
       task: words.get('task'),
       allocator: words.get('allocator'),

@@ -44,6 +44,8 @@ export function smallExplore(): Explore {
       stack: [0, 1, 2, 3],
       site: [4, 5, 4, 6],
       module: [2, 2, 1, 2],
+      subsystem: [2, 1, 1, 2],
+      directory: [4, 5, 4, 6],
       cache: [7, 7, 7, 8],
       task: [9, 10, 9, 9],
       order: [-1, -1, 1, -1],

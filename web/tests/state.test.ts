@@ -14,6 +14,8 @@ test('the address keeps the state, with any characters in names', () => {
       range: { from: 3, to: 9 },
       site: 'a+0x1 & b?c#d=%',
       module: 'nf_conntrack',
+      subsystem: 'file systems (guess)',
+      directory: null,
       cache: null,
       task: '\u202e</script>',
       allocator: 'slab',

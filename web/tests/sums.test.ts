@@ -97,6 +97,31 @@ test('peak values of groups add up at the time of the highest sum', () => {
   assert.deepEqual([...metricByGroup(model, selected, 'live', { from: 0, to: 4 }, highest)], [0, 50, 0, 0]);
 });
 
+test('subsystems and directories have the sums of their call sites', () => {
+  const sums = (dimension: 'site' | 'subsystem' | 'directory', names: Map<string, string>) => {
+    const all = new Map<string, number[]>();
+    for (const row of tableRows(model, dimension, { ...kNoFilter, range: { from: 0, to: 5 } }).rows) {
+      const key = `${row.allocator} ${names.get(row.name) ?? row.name}`;
+      const known = all.get(key) ?? [0, 0, 0];
+      all.set(
+        key,
+        [row.hits, row.allocated ?? 0, row.liveBytes ?? 0].map((value, at) => value + known[at]),
+      );
+    }
+    return all;
+  };
+  // In this trace, directories have the names of their call sites.
+  assert.deepEqual(sums('directory', new Map()), sums('site', new Map()));
+  const subsystems = new Map([
+    ['s1', 'b'],
+    ['s2', 'a'],
+    ['s3', 'b'],
+  ]);
+  const slab = (all: Map<string, number[]>) => [...all].filter(([key]) => key.startsWith('0 ')).sort();
+  assert.deepEqual(slab(sums('subsystem', new Map())), slab(sums('site', subsystems)));
+  assert.deepEqual([...selectedGroups(model, { ...kNoFilter, subsystem: 'b' })], [1, 0, 0, 1]);
+});
+
 test('modules have the sums of their groups', () => {
   const rows = tableRows(model, 'module', kNoFilter);
   assert.equal(rows.exact, false); // the page has no report by module

@@ -106,7 +106,8 @@ class Grouping {
   void set_freer(std::uint32_t freer, const SymbolNames& symbols, std::vector<KeyValue>& values) const;
 
  private:
-  using Values = std::array<std::uint32_t, kMostGroupKeys>;
+  // The page of `report --html` has one key more than users can choose. InternTable needs an even number.
+  using Values = std::array<std::uint32_t, kMostGroupKeys + 2>;
   struct Group {
     Values values;
     std::uint32_t allocator;

@@ -240,6 +240,10 @@ class Explorer {
     return module != nullptr ? *module : std::string(kUnknown);
   }
 
+  static std::string text_of(const CodeOwner& owner) {
+    return owner.name.empty() ? std::string(kUnknown) : plain_text(owner);
+  }
+
   void add_group(const GroupRow& row) {
     static const std::vector<CodeAddress> kNoStack;
     const auto* const stack = get<std::vector<CodeAddress>>(GroupKey::stack, row);
@@ -253,8 +257,11 @@ class Explorer {
     for (const CodeAddress& frame : frames) functions.insert(functions.begin(), frame_label(frame));
     if (frames.empty() || !frames.front().object.empty())  // the stack has no kernel frame
       functions.emplace_back(call_site != nullptr ? function_of(site) : site);
+    const auto* const directory = get<CodeOwner>(GroupKey::directory, row);
+    const CodeOwner owner = directory != nullptr ? *directory : CodeOwner{};
     groups_.add(static_cast<unsigned>(row.allocator), stacks_.id_of(functions), strings_.id_of(site),
-                strings_.id_of(module_text(row)), strings_.id_of(cache_of(row)),
+                strings_.id_of(module_text(row)), strings_.id_of(text_of(subsystem_of(owner))),
+                strings_.id_of(text_of(owner)), strings_.id_of(cache_of(row)),
                 strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
                 order != nullptr ? static_cast<std::int64_t>(*order) : -1);
     if (row.traffic)
@@ -274,7 +281,7 @@ class Explorer {
   void add_others() {
     for (const auto& [allocator, others] : others_) {
       const std::uint32_t name = strings_.id_of(kOthers);
-      groups_.add(static_cast<unsigned>(allocator), stacks_.id_of({kOthers}), name, name, name, name, -1);
+      groups_.add(static_cast<unsigned>(allocator), stacks_.id_of({kOthers}), name, name, name, name, name, name, -1);
       for (const auto& [bucket, counts] : others.traffic) add_change(bucket, counts);
       ++next_group_;
     }
@@ -425,7 +432,7 @@ class Explorer {
   bool has_stacks_;
   Strings strings_;
   Stacks stacks_{strings_};
-  Columns groups_{"allocator", "stack", "site", "module", "cache", "task", "order"};
+  Columns groups_{"allocator", "stack", "site", "module", "subsystem", "directory", "cache", "task", "order"};
   Columns changes_{"group", "bucket", "allocations",  "requested", "allocated",
                    "frees", "freed",  "replacements", "replaced"};
   std::map<Allocator, Others> others_;
@@ -437,8 +444,8 @@ class Explorer {
 }  // namespace
 
 std::vector<GroupKey> explore_keys(bool has_stacks) {
-  std::vector<GroupKey> keys = {GroupKey::call_site, GroupKey::module, GroupKey::cache, GroupKey::comm,
-                                GroupKey::order};
+  std::vector<GroupKey> keys = {GroupKey::call_site, GroupKey::module, GroupKey::directory,
+                                GroupKey::cache,     GroupKey::comm,   GroupKey::order};
   if (has_stacks) keys.push_back(GroupKey::stack);
   return keys;
 }

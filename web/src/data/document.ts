@@ -209,6 +209,8 @@ export interface Explore {
     stack: number[];
     site: number[];
     module: number[];
+    subsystem: number[];
+    directory: number[];
     cache: number[];
     task: number[];
     order: number[];

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The filter of the whole page: a time range, and groups with a certain call site, module, cache, task or allocator.
+// The filter of the whole page: a time range, and groups with a certain call site, module, subsystem, directory, cache, task or
+// allocator.
 
-export type Dimension = 'site' | 'module' | 'cache' | 'task' | 'allocator';
-export const kDimensions: Dimension[] = ['allocator', 'site', 'module', 'cache', 'task'];
+export type Dimension = 'site' | 'module' | 'subsystem' | 'directory' | 'cache' | 'task' | 'allocator';
+export const kDimensions: Dimension[] = ['allocator', 'site', 'module', 'subsystem', 'directory', 'cache', 'task'];
 export const kDimensionTitles: Record<Dimension, string> = {
   allocator: 'Allocator',
   site: 'Call site',
   module: 'Module',
+  subsystem: 'Subsystem',
+  directory: 'Directory',
   cache: 'Cache',
   task: 'Task',
 };
@@ -21,12 +24,23 @@ export interface Filter {
   range: Range | null;
   site: string | null;
   module: string | null;
+  subsystem: string | null;
+  directory: string | null;
   cache: string | null;
   task: string | null;
   allocator: string | null;
 }
 
-export const kNoFilter: Filter = { range: null, site: null, module: null, cache: null, task: null, allocator: null };
+export const kNoFilter: Filter = {
+  range: null,
+  site: null,
+  module: null,
+  subsystem: null,
+  directory: null,
+  cache: null,
+  task: null,
+  allocator: null,
+};
 
 export function filtersGroups(filter: Filter): boolean {
   return kDimensions.some((dimension) => filter[dimension] !== null);

@@ -78,6 +78,8 @@ export function makeModel(trace: TraceDocument): Model {
       allocator: Uint32Array.from(columns.allocator),
       site: Uint32Array.from(columns.site),
       module: Uint32Array.from(columns.module),
+      subsystem: Uint32Array.from(columns.subsystem),
+      directory: Uint32Array.from(columns.directory),
       cache: Uint32Array.from(columns.cache),
       task: Uint32Array.from(columns.task),
     },

@@ -38,11 +38,13 @@ export interface Rows {
   missing: number; // number of rows that kmemtrace left out of the page
 }
 
-export type TableDimension = 'site' | 'module' | 'cache' | 'task';
+export type TableDimension = Exclude<Dimension, 'allocator'>;
 
 const kReportKeys: Record<TableDimension, string> = {
   site: 'call-site',
   module: 'module',
+  subsystem: 'subsystem',
+  directory: 'directory',
   cache: 'cache',
   task: 'comm',
 };
@@ -117,11 +119,11 @@ function ofSums(model: Model, sums: Folded, name: string): Row {
   };
 }
 
-// Returns the report's rows by this dimension. The page contains no report by module.
+// Returns the report's rows by this dimension. The page contains no report by module, subsystem or directory.
 function documentOf(model: Model, dimension: TableDimension): Groups | null {
   if (dimension === 'site') return model.trace.report.groups;
-  if (dimension === 'module') return null;
-  return dimension === 'cache' ? model.trace.tables.caches : model.trace.tables.tasks;
+  if (dimension === 'cache') return model.trace.tables.caches;
+  return dimension === 'task' ? model.trace.tables.tasks : null;
 }
 
 export function groupsByKey(model: Model, dimension: Dimension): Map<string, number[]> {

@@ -38,6 +38,8 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
     ...kNoFilter,
     site: app.state.filter.site,
     module: app.state.filter.module,
+    subsystem: app.state.filter.subsystem,
+    directory: app.state.filter.directory,
     cache: app.state.filter.cache,
     task: app.state.filter.task,
     allocator,
@@ -146,7 +148,7 @@ function differential(app: App, diff: Diff, allocator: AllocatorName): HTMLEleme
       ...functionSearch(options, markFound(graph, tree, widths, format)),
       back,
     ),
-    notFollowed(app, ['site', 'module', 'cache', 'task', 'allocator']),
+    notFollowed(app, ['site', 'module', 'subsystem', 'directory', 'cache', 'task', 'allocator']),
     note(
       'Frames are joined by function name. ',
       el('span', { class: 'more' }, 'Red'),

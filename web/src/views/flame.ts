@@ -6,6 +6,7 @@ import type { AllocatorName } from '../data/document';
 import { kDimensionTitles, kNoFilter } from '../data/filter';
 import { layOut, search } from '../data/layout';
 import { keyText, rangeOf, selectedGroups, type Model } from '../data/model';
+import type { TableDimension } from '../data/rows';
 import { highestBucket, kMetrics, listOf, liveSeries, metricByGroup, type Metric } from '../data/sums';
 import { addUp, below, functionSums } from '../data/tree';
 import { bytes, clock, count, percent, printable } from '../text';
@@ -59,7 +60,7 @@ export function markFound(
 function links(
   app: App,
   model: Model,
-  dimension: 'site' | 'module' | 'cache' | 'task',
+  dimension: TableDimension,
   groups: number[],
   values: Float64Array,
   format: (value: number) => string,
@@ -133,7 +134,7 @@ export function flamePage(app: App): HTMLElement {
       el(
         'div',
         { class: 'columns' },
-        ...(['site', 'module', 'cache', 'task'] as const).map((dimension) =>
+        ...(['site', 'module', 'subsystem', 'directory', 'cache', 'task'] as const).map((dimension) =>
           links(app, model, dimension, groups, byGroup, format),
         ),
       ),

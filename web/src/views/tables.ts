@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page with tables of call sites, modules, caches, tasks and page orders.
+// The page with tables of call sites, modules, subsystems, directories, caches, tasks and page orders.
 import type { App } from '../app';
+import { kDimensionTitles } from '../data/filter';
 import type { Model } from '../data/model';
 import { orderRows, tableRows, type OrderRow, type Row, type TableDimension } from '../data/rows';
 import { liveSeries } from '../data/sums';
@@ -15,6 +16,8 @@ import { allocatorColumn, kUpperBound, leftOutNote, nameColumn, nothingLeft, upp
 const kTitles: { value: TableName; title: string }[] = [
   { value: 'sites', title: 'Call sites' },
   { value: 'modules', title: 'Modules' },
+  { value: 'subsystems', title: 'Subsystems' },
+  { value: 'directories', title: 'Directories' },
   { value: 'caches', title: 'Caches' },
   { value: 'tasks', title: 'Tasks' },
   { value: 'orders', title: 'Page orders' },
@@ -22,6 +25,8 @@ const kTitles: { value: TableName; title: string }[] = [
 const kDimensions: Record<Exclude<TableName, 'orders'>, TableDimension> = {
   sites: 'site',
   modules: 'module',
+  subsystems: 'subsystem',
+  directories: 'directory',
   caches: 'cache',
   tasks: 'task',
 };
@@ -60,9 +65,8 @@ const each = (row: Row): number | null =>
 
 // The columns have the names that `kmemtrace report` uses.
 export function rowColumns(model: Model, dimension: TableDimension, seconds: number, exact: boolean): Column<Row>[] {
-  const titles: Record<TableDimension, string> = { site: 'Call site', module: 'Module', cache: 'Cache', task: 'Task' };
   const columns: (Column<Row> | false)[] = [
-    nameColumn(titles[dimension]),
+    nameColumn(kDimensionTitles[dimension]),
     allocatorColumn(),
     spark(model, (row) => printable(row.name)),
     numeric({ key: 'hits', title: 'Hits', help: 'allocations that succeeded', get: (row) => row.hits }, count),

@@ -239,7 +239,7 @@ export function timelinePage(app: App): HTMLElement {
   const allocated = legend(app, 'Allocated bytes', courses.allocated, (value) => perSecond(value / seconds), [
     { title: 'Allocated', of: (values, { from, to }) => values.subarray(from, to).reduce((a, b) => a + b, 0) },
   ]);
-  const what = several ? 'allocators' : kDimensionTitles[options.by].toLowerCase() + 's';
+  const what = several ? 'allocators' : kDimensionTitles[options.by].toLowerCase().replace(/y$/, 'ie') + 's';
   return el(
     'div',
     {},
@@ -249,7 +249,7 @@ export function timelinePage(app: App): HTMLElement {
       segmented(
         'by',
         'By',
-        (['site', 'module', 'cache', 'task', 'allocator'] as const).map((value) => ({
+        (['site', 'module', 'subsystem', 'directory', 'cache', 'task', 'allocator'] as const).map((value) => ({
           value,
           title: kDimensionTitles[value],
         })),
