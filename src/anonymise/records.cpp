@@ -40,8 +40,9 @@ bool is_a_number(const FormatField& field) {
 }
 
 // A field name has the same meaning in all events of these systems.
-constexpr std::string_view kSystems[] = {"kmem",   "percpu", "vmalloc", "task",         "sched",    "cgroup",
-                                         "module", "ftrace", "irq",     "raw_syscalls", "kmemtrace"};
+constexpr std::string_view kSystems[] = {"kmem",      "percpu", "vmalloc",    "task", "sched",
+                                         "cgroup",    "module", "ftrace",     "irq",  "raw_syscalls",
+                                         "kmemtrace", "vmscan", "compaction", "oom"};
 
 // Names of number fields that are kept, because they do not identify the machine.
 constexpr std::string_view kNumbers[] = {"common_type",
@@ -106,7 +107,13 @@ constexpr std::string_view kNumbers[] = {"common_type",
                                          "depth",
                                          "calltime",
                                          "rettime",
-                                         "overrun"};
+                                         "overrun",
+                                         "nid",
+                                         "gfp_mask",
+                                         "nr_scanned",
+                                         "nr_reclaimed",
+                                         "usec_timeout",
+                                         "usec_delayed"};
 constexpr std::string_view kCode[] = {"call_site", "ip", "func", "retaddr", "__probe_func", "__probe_ret_ip"};
 constexpr std::string_view kAddresses[] = {"ptr", "addr", "va_start", "base_addr", "page", "sp", "head", "cache"};
 constexpr std::string_view kTasks[] = {"comm",       "oldcomm",   "newcomm",  "parent_comm",

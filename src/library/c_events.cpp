@@ -32,8 +32,11 @@ constexpr std::array kKindNames = {"other",
                                    "syscall_enter",
                                    "syscall_exit",
                                    "bulk_free",
-                                   "rcu_free"};
-static_assert(kKindNames.size() == static_cast<std::size_t>(kmt::EventKind::rcu_free) + 1);
+                                   "rcu_free",
+                                   "stall_begin",
+                                   "stall_end",
+                                   "stall_mark"};
+static_assert(kKindNames.size() == static_cast<std::size_t>(kmt::EventKind::stall_mark) + 1);
 
 // The arrays of kmt_columns.
 struct ColumnArrays {

@@ -15,7 +15,7 @@ namespace {
 static_assert(static_cast<int>(EventKind::page_free_batched) == static_cast<int>(kmt::EventKind::page_free_batched) &&
               static_cast<int>(EventKind::vmap_free) == static_cast<int>(kmt::EventKind::vmap_free) &&
               static_cast<int>(EventKind::syscall_exit) == static_cast<int>(kmt::EventKind::syscall_exit) &&
-              static_cast<int>(EventKind::rcu_free) == static_cast<int>(kmt::EventKind::rcu_free));
+              static_cast<int>(EventKind::stall_mark) == static_cast<int>(kmt::EventKind::stall_mark));
 
 constexpr std::array kContexts = {Context::task, Context::softirq, Context::hardirq, Context::nmi};
 

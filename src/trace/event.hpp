@@ -36,6 +36,10 @@ enum class EventKind : std::uint8_t {
   bulk_free,  // kmemtrace:free_bulk: the kernel frees an array of objects without a tracepoint; one event for each
               // object
   rcu_free,   // kmemtrace:free_rcu: the kernel frees the object later, perhaps without another event
+  // Tasks that wait for memory: trace/stall.hpp.
+  stall_begin,  // such as mm_vmscan_direct_reclaim_begin
+  stall_end,    // such as mm_vmscan_direct_reclaim_end
+  stall_mark,   // a single event of a stall, such as mm_vmscan_throttled
 };
 
 // Bits that show in which context an event happened. They are from the record's common_flags
@@ -83,8 +87,9 @@ constexpr std::int16_t kNoNode = -1;
 // For percpu allocations, bytes_requested is the size for one CPU, rounded up to 4 bytes. bytes_allocated is the total
 // for the machine: the size for all possible CPUs, plus a pointer for every 4 bytes if control groups account kernel
 // memory (pcpu_obj_full_size() in mm/percpu-internal.h, Linux 6.18). Before Linux 5.19 it is zero, because the events
-// do not contain it. Events of calls have the fields of CallEvent (trace/calls/event.hpp) instead. A vmap area is a
-// range of kernel addresses for vmalloc, vmap, ioremap or a stack. It may map memory that was allocated separately.
+// do not contain it. Events of calls have the fields of CallEvent (trace/calls/event.hpp) instead. Events of stalls are
+// read with the functions of trace/stall.hpp. A vmap area is a range of kernel addresses for vmalloc, vmap, ioremap or
+// a stack. It may map memory that was allocated separately.
 struct Event {
   std::uint64_t time_ns;          // nanoseconds on the trace's clock; other clock units are converted by the source
   std::uint64_t address;          // start address; for pages, what TraceRecording::page_identity states
@@ -103,9 +108,10 @@ struct Event {
   std::uint16_t cpu;
   EventTypeId type;
   EventKind kind;
-  std::uint8_t context;         // Context bits
-  std::uint8_t fallback_order;  // for page_alloc_extfrag: order of the free block of another migrate type
-  std::uint8_t page_flags;      // PageFlags, StackFlags, BulkFlags or AccountFlags
+  std::uint8_t context;  // Context bits
+  // For page_alloc_extfrag: order of the free block of another migrate type. For stalls: the StallKind.
+  std::uint8_t fallback_order;
+  std::uint8_t page_flags;  // PageFlags, StackFlags, BulkFlags or AccountFlags
   // Index in TraceTables::stacks. Also set if the event comes from a record that contains only a stack.
   StackId stack;
 };
@@ -128,6 +134,9 @@ constexpr unsigned fallback_migrate_type(const Event& event) {
 
 constexpr bool is_syscall(EventKind kind) {
   return kind == EventKind::syscall_enter || kind == EventKind::syscall_exit;
+}
+constexpr bool is_stall(EventKind kind) {
+  return kind == EventKind::stall_begin || kind == EventKind::stall_end || kind == EventKind::stall_mark;
 }
 constexpr bool is_call(EventKind kind) { return kind == EventKind::call_entry || kind == EventKind::call_exit; }
 

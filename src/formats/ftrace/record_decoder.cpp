@@ -205,6 +205,9 @@ void RecordDecoder::decode(Bytes record, std::uint64_t time_ns, unsigned cpu, st
       break;
     case EventKind::syscall_enter:
     case EventKind::syscall_exit: event.address = load_field(record, plan->address); break;
+    case EventKind::stall_begin:
+    case EventKind::stall_end:
+    case EventKind::stall_mark: decode_stall(*plan, record, event); break;
     case EventKind::call_entry:
     case EventKind::call_exit: break;  // decode_call() has already decoded this event
     case EventKind::other:
@@ -332,6 +335,16 @@ void RecordDecoder::decode_page(const Plan& plan, Bytes record, Event& event) co
     event.page_flags |= static_cast<std::uint8_t>(std::min<std::uint64_t>(fallback, PageFlags::kMostFallbackType)
                                                   << PageFlags::kFallbackTypeShift);
   }
+}
+
+void RecordDecoder::decode_stall(const Plan& plan, Bytes record, Event& event) const {
+  event.fallback_order = static_cast<std::uint8_t>(plan.stall);
+  event.order = static_cast<std::uint8_t>(std::min<std::uint64_t>(load_field(record, plan.order), 255));
+  event.gfp_flags = static_cast<std::uint32_t>(load_field(record, plan.gfp_flags));
+  if (plan.node.size != 0) event.node = static_cast<std::int16_t>(load_field(record, plan.node));
+  event.bytes_requested = load_field(record, plan.scanned);
+  event.bytes_allocated = load_field(record, plan.reclaimed);
+  event.address = plan.delay_us.size != 0 ? load_field(record, plan.delay_us) * 1000 : load_field(record, plan.address);
 }
 
 // Marks the second of two events that report the same free. Linux 2.6.32 and 2.6.33 report most frees of single pages

@@ -88,6 +88,7 @@ class RecordDecoder {
   using Plan = RecordPlan;
 
   void decode_page(const Plan& plan, Bytes record, Event& event) const;
+  void decode_stall(const Plan& plan, Bytes record, Event& event) const;
   void mark_repeated_free(OldPageFree type, Event& event);
   CacheId cache_of(const Plan& plan, Bytes record);
   void decode_probed_free(const Plan& plan, Bytes record, EventBatch& batch);

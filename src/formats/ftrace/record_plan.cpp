@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -69,6 +70,42 @@ constexpr std::pair<std::string_view, EventKind> kSyscallEvents[] = {
     {"sys_enter", EventKind::syscall_enter},
     {"sys_exit", EventKind::syscall_exit},
 };
+
+struct StallEvent {
+  std::string_view system;
+  std::string_view name;
+  EventKind kind;
+  StallKind stall;
+};
+// Events about waiting for memory (include/trace/events/vmscan.h, compaction.h and oom.h, Linux 6.18; writeback.h,
+// Linux 5.15).
+constexpr StallEvent kStallEvents[] = {
+    {"vmscan", "mm_vmscan_direct_reclaim_begin", EventKind::stall_begin, StallKind::direct_reclaim},
+    {"vmscan", "mm_vmscan_direct_reclaim_end", EventKind::stall_end, StallKind::direct_reclaim},
+    {"vmscan", "mm_vmscan_memcg_reclaim_begin", EventKind::stall_begin, StallKind::cgroup_reclaim},
+    {"vmscan", "mm_vmscan_memcg_reclaim_end", EventKind::stall_end, StallKind::cgroup_reclaim},
+    {"vmscan", "mm_vmscan_node_reclaim_begin", EventKind::stall_begin, StallKind::node_reclaim},
+    {"vmscan", "mm_vmscan_node_reclaim_end", EventKind::stall_end, StallKind::node_reclaim},
+    {"vmscan", "mm_vmscan_throttled", EventKind::stall_mark, StallKind::throttled},
+    {"writeback", "writeback_congestion_wait", EventKind::stall_mark, StallKind::throttled},
+    {"writeback", "writeback_wait_iff_congested", EventKind::stall_mark, StallKind::throttled},
+    {"vmscan", "mm_vmscan_kswapd_wake", EventKind::stall_begin, StallKind::kswapd},
+    {"vmscan", "mm_vmscan_kswapd_sleep", EventKind::stall_end, StallKind::kswapd},
+    {"vmscan", "mm_vmscan_lru_shrink_inactive", EventKind::stall_mark, StallKind::scan},
+    {"compaction", "mm_compaction_try_to_compact_pages", EventKind::stall_mark, StallKind::compaction_request},
+    {"compaction", "mm_compaction_begin", EventKind::stall_begin, StallKind::compaction},
+    {"compaction", "mm_compaction_end", EventKind::stall_end, StallKind::compaction},
+    {"compaction", "mm_compaction_deferred", EventKind::stall_mark, StallKind::compaction_deferred},
+    {"compaction", "mm_compaction_kcompactd_wake", EventKind::stall_begin, StallKind::kcompactd},
+    {"compaction", "mm_compaction_kcompactd_sleep", EventKind::stall_end, StallKind::kcompactd},
+    {"oom", "mark_victim", EventKind::stall_mark, StallKind::oom_victim},
+};
+
+const StallEvent* stall_event(std::string_view system, std::string_view name) {
+  const auto* const found = std::ranges::find_if(
+      kStallEvents, [&](const StallEvent& event) { return event.name == name && event.system == system; });
+  return found == std::end(kStallEvents) ? nullptr : found;
+}
 
 bool is_user_stack(const EventFormat& format) { return format.system == "ftrace" && format.name == "user_stack"; }
 bool is_stack(const EventFormat& format) {
@@ -163,6 +200,17 @@ void plan_percpu_alloc(const FieldFinder& find, RecordPlan& plan) {
   plan.address = find({"ptr"});
 }
 
+void plan_stall(const EventFormat& format, const FieldFinder& find, RecordPlan& plan) {
+  plan.stall = stall_event(format.system, format.name)->stall;
+  plan.order = find({"order"});
+  plan.gfp_flags = find({"gfp_flags", "gfp_mask"});
+  plan.node = find({"nid"});
+  plan.scanned = find({"nr_scanned"});
+  plan.reclaimed = find({"nr_reclaimed"});
+  plan.delay_us = find({"usec_delayed"});
+  if (plan.stall == StallKind::oom_victim) plan.address = find({"pid"});
+}
+
 void plan_call(const EventFormat& format, unsigned word_bytes, const FieldFinder& find, RecordPlan& plan) {
   plan.address = find({"func"});
   plan.depth = find({"depth"});
@@ -216,6 +264,7 @@ EventKind event_kind(std::string_view system, std::string_view name) {
     if (const auto call = syscall_of_event(name))
       return call->begins ? EventKind::syscall_enter : EventKind::syscall_exit;
   if (system == "kmemtrace") return kind_among(kOwnEvents);
+  if (const StallEvent* const stall = stall_event(system, name)) return stall->kind;
   return EventKind::other;
 }
 
@@ -283,6 +332,9 @@ RecordPlan plan_of(const EventFormat& format, EventTypeId type, unsigned word_by
       plan.return_value = find({"retval"});
       [[fallthrough]];
     case EventKind::call_entry: plan_call(format, word_bytes, find, plan); break;
+    case EventKind::stall_begin:
+    case EventKind::stall_end:
+    case EventKind::stall_mark: plan_stall(format, find, plan); break;
     case EventKind::other:
       if (format.system == "kmemtrace" && format.name.starts_with(kProbeValues)) {
         plan.is_values = true;

@@ -7,6 +7,7 @@
 
 #include "formats/ftrace/event_format.hpp"
 #include "trace/event.hpp"
+#include "trace/stall.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -65,6 +66,8 @@ struct RecordPlan {
   RecordField end_frame;                   // frame after the last one; for records about a range of pages
   OldPageFree old_free = OldPageFree::no;
   RecordField order, migrate_type, percpu_refill, fallback_order, fallback_migrate_type, change_ownership;
+  StallKind stall = {};  // only for events of stalls
+  RecordField scanned, reclaimed, delay_us;
 };
 
 constexpr std::uint32_t kMostStackDepth = 256;

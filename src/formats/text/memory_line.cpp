@@ -28,7 +28,7 @@ bool is_whole(EventKind kind, const Line& line) {
 
 bool is_memory_event(const Line& line) {
   const EventKind kind = event_kind(system_of(line), line.event);
-  return kind != EventKind::other && !is_syscall(kind);
+  return kind != EventKind::other && !is_syscall(kind) && !is_stall(kind);
 }
 
 bool is_whole_memory_event(const Line& line) {

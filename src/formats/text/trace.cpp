@@ -231,10 +231,10 @@ void TextTrace::learn(const Line& line) {
     if (shapes_.size() == kMostEvents) return;
     found = shapes_.emplace(line.event, Shape{}).first;
     found->second.system = system_of(line);
-    // Do not interpret these two kinds. The number of a system call is not printed as "key=value", and events of probes
-    // are printed without some of their fields.
+    // Do not interpret these kinds. The number of a system call is not printed as "key=value", and events of probes and
+    // stalls are printed without some of their fields.
     const EventKind kind = event_kind(found->second.system, line.event);
-    found->second.kind = is_syscall(kind) || is_probed_free(kind) ? EventKind::other : kind;
+    found->second.kind = is_syscall(kind) || is_probed_free(kind) || is_stall(kind) ? EventKind::other : kind;
     found->second.task = task_event(line);
     events_have_names_ = events_have_names_ || found->second.task != nullptr;
     found->second.id = static_cast<unsigned>(shapes_.size());

@@ -41,8 +41,11 @@ enum class EventKind : std::uint8_t {
   call_exit,
   syscall_enter,
   syscall_exit,
-  bulk_free,  // one object of an array that the kernel frees in one call; such calls have no tracepoint
-  rcu_free,   // an object is passed to kfree_rcu(); the kernel frees it later, perhaps with another event
+  bulk_free,    // one object of an array that the kernel frees in one call; such calls have no tracepoint
+  rcu_free,     // an object is passed to kfree_rcu(); the kernel frees it later, perhaps with another event
+  stall_begin,  // a task starts to wait for memory, or kswapd or kcompactd starts to work; see the name of the event
+  stall_end,
+  stall_mark,  // a single event of a stall, such as mm_vmscan_throttled
 };
 
 enum class Context : std::uint8_t { task, softirq, hardirq, nmi };

@@ -79,7 +79,8 @@ EventFields EventNames::fields_of(const StreamedEvent& streamed) {
     fields.allocation = first.allocation;
     if (first.whole) fields.lifetime_ns = event.time_ns > first.began_ns ? event.time_ns - first.began_ns : 0;
   }
-  if (event.kind == EventKind::other || is_call(event.kind) || is_syscall(event.kind)) return fields;
+  if (event.kind == EventKind::other || is_call(event.kind) || is_syscall(event.kind) || is_stall(event.kind))
+    return fields;
 
   const bool of_pages = is_page_event(event.kind);
   const bool allocates = is_allocation(event.kind) || event.kind == EventKind::page_alloc;
