@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,6 +36,29 @@ constexpr std::array kDefaultPatterns = {
     "vmalloc:alloc_vmap_area",
     "vmalloc:free_vmap_area_noflush",
 };
+
+// From include/trace/events/vmscan.h, compaction.h and oom.h, Linux 6.18.
+constexpr std::array kStallPatterns = {
+    "vmscan:mm_vmscan_direct_reclaim_begin",
+    "vmscan:mm_vmscan_direct_reclaim_end",
+    "vmscan:mm_vmscan_memcg_reclaim_begin",
+    "vmscan:mm_vmscan_memcg_reclaim_end",
+    "vmscan:mm_vmscan_node_reclaim_begin",
+    "vmscan:mm_vmscan_node_reclaim_end",
+    "vmscan:mm_vmscan_kswapd_wake",
+    "vmscan:mm_vmscan_kswapd_sleep",
+    "vmscan:mm_vmscan_lru_shrink_inactive",
+    "compaction:mm_compaction_try_to_compact_pages",
+    "compaction:mm_compaction_begin",
+    "compaction:mm_compaction_end",
+    "compaction:mm_compaction_deferred",
+    "compaction:mm_compaction_kcompactd_wake",
+    "compaction:mm_compaction_kcompactd_sleep",
+    "oom:mark_victim",
+};
+constexpr const char* kThrottled = "vmscan:mm_vmscan_throttled";
+// Instead of kThrottled before Linux 5.16 (include/trace/events/writeback.h).
+constexpr std::array kOldThrottled = {"writeback:writeback_congestion_wait", "writeback:writeback_wait_iff_congested"};
 
 std::vector<std::string> subdirectories(const std::string& path) {
   std::vector<std::string> names;
@@ -76,6 +100,19 @@ std::string why_missing(const std::string& tracefs, const std::vector<EventName>
 bool matches(const EventName& event, const std::string& pattern) {
   if (pattern.find(':') == std::string::npos) return glob_match(pattern, event.system);
   return glob_match(pattern, to_string(event));
+}
+
+// Returns the events that match the patterns, and the patterns that match no event.
+DefaultEvents present_among(const std::string& tracefs, const std::vector<EventName>& available,
+                            std::span<const char* const> patterns) {
+  DefaultEvents chosen;
+  for (const std::string pattern : patterns) {
+    const std::size_t before = chosen.present.size();
+    for (const EventName& event : available)
+      if (matches(event, pattern)) chosen.present.push_back(event);
+    if (chosen.present.size() == before) chosen.missing.push_back({pattern, why_missing(tracefs, available, pattern)});
+  }
+  return chosen;
 }
 
 // Counts common leading characters and common pairs of adjacent characters. This is a rough measure, but good enough
@@ -134,13 +171,18 @@ std::vector<EventName> available_events(const std::string& tracefs) {
 }
 
 DefaultEvents default_events(const std::string& tracefs, const std::vector<EventName>& available) {
-  DefaultEvents chosen;
-  for (const std::string pattern : kDefaultPatterns) {
-    const std::size_t before = chosen.present.size();
-    for (const EventName& event : available)
-      if (matches(event, pattern)) chosen.present.push_back(event);
-    if (chosen.present.size() == before) chosen.missing.push_back({pattern, why_missing(tracefs, available, pattern)});
+  return present_among(tracefs, available, kDefaultPatterns);
+}
+
+DefaultEvents stall_events(const std::string& tracefs, const std::vector<EventName>& available) {
+  DefaultEvents chosen = present_among(tracefs, available, kStallPatterns);
+  DefaultEvents throttled = present_among(tracefs, available, std::array{kThrottled});
+  if (throttled.present.empty()) {
+    const DefaultEvents old = present_among(tracefs, available, kOldThrottled);
+    if (!old.present.empty()) throttled = {old.present, {}};
   }
+  chosen.present.insert(chosen.present.end(), throttled.present.begin(), throttled.present.end());
+  chosen.missing.insert(chosen.missing.end(), throttled.missing.begin(), throttled.missing.end());
   return chosen;
 }
 

@@ -45,6 +45,9 @@ std::vector<EventName> available_events(const std::string& tracefs);
 // determined from tracefs, never from the kernel's version.
 DefaultEvents default_events(const std::string& tracefs, const std::vector<EventName>& available);
 
+// Returns the events that show how long tasks wait for memory.
+DefaultEvents stall_events(const std::string& tracefs, const std::vector<EventName>& available);
+
 // Returns the events that match a pattern. A pattern is "system:name", with the wildcards * ? […], or "system" for all
 // events of a system. If a pattern matches nothing, throws Error with similar names.
 std::vector<EventName> select_events(const std::vector<EventName>& available, const std::vector<std::string>& patterns);

@@ -46,6 +46,12 @@ std::optional<std::string> filter_without(const std::vector<pid_t>& threads) {
   return filter;
 }
 
+// True for events that are recorded even if the recorder itself causes them. Stalls of the recorder are in the kernel's
+// counters too, and all tasks of the machine share the memory that is short.
+static bool includes_recorder(const EventName& event) {
+  return frees_memory(event) || event.system == "vmscan" || event.system == "compaction";
+}
+
 bool set_event_filters(const TracefsInstance& instance, const std::vector<EventName>& events,
                        const std::vector<KernelFilter>& filters, const std::vector<pid_t>& omitted) {
   const auto without = omitted.empty() ? std::optional<std::string>("") : filter_without(omitted);
@@ -55,7 +61,7 @@ bool set_event_filters(const TracefsInstance& instance, const std::vector<EventN
     for (const KernelFilter& filter : filters)
       if (filter.event == event) set_filter(instance, event, filter.expression);
     const std::string wanted = wanted_of(event, filters);
-    std::string whole = frees_memory(event) ? "" : without.value_or("");
+    std::string whole = includes_recorder(event) ? "" : without.value_or("");
     if (!wanted.empty()) whole = whole.empty() ? wanted : fmt::format("({}) && ({})", wanted, whole);
     if (whole.size() > kMostFilterBytes) {
       by_pid_list = true;

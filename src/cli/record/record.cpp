@@ -32,6 +32,7 @@ constexpr const char* kRecordFooter = R"(Examples:
   kmemtrace record -p 812 -p 813 --duration 5s  two tasks and what they fork
   kmemtrace record --cgroup system.slice/db.service --stacks
   kmemtrace record --stacks=user -- make        which programs and libraries make the kernel allocate
+  kmemtrace record --stalls --stacks -- make    where make waits for memory
   kmemtrace record -e kmem:kmalloc,kmem:kfree -e 'sched:sched_process_*'
   kmemtrace record --filter 'kmem:kmalloc:bytes_req > 4096'
   kmemtrace record --flight 30s --trigger 'SUnreclaim+500M'
@@ -160,6 +161,10 @@ void add_selection_options(Command& command, RecordOptions& options) {
   command.flag(
       "--syscalls", &options.syscalls,
       "Record the start and end of system calls, and the end of tasks, so that `report --by syscall` needs no stacks");
+  command.flag(
+      "--stalls", &options.stalls,
+      "Record how long tasks wait for memory in reclaim and compaction, for `pages --stalls`\nThe events occur "
+      "only if memory is short.");
   command.option("--filter", &options.filters, "FILTER",
                  "Record only events that match EXPRESSION, evaluated in the kernel (repeatable)\nFILTER is "
                  "EVENT:EXPRESSION, such as 'kmem:kmalloc:bytes_req > 4096'.",

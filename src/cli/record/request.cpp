@@ -22,6 +22,7 @@
 #include "capture/features/events.hpp"
 #include "capture/ftrace/process_filter.hpp"
 #include "cli/support/parse.hpp"
+#include "cli/support/say.hpp"
 #include "trace/code/untraced_paths.hpp"
 
 namespace kmt {
@@ -39,6 +40,24 @@ void add_events_of_names(const std::vector<EventName>& available, std::vector<Ev
        {EventName{"task", "task_newtask"}, EventName{"task", "task_rename"}, EventName{"cgroup", "cgroup_attach_task"},
         EventName{"module", "module_load"}, EventName{"module", "module_free"}})
     if (std::find(available.begin(), available.end(), event) != available.end()) events.push_back(event);
+}
+
+// Adds events to a list that may already have some of them.
+void add_missing(const std::vector<EventName>& wanted, std::vector<EventName>& events) {
+  for (const EventName& event : wanted)
+    if (std::find(events.begin(), events.end(), event) == events.end()) events.push_back(event);
+}
+
+// Adds the events of stalls. Names those that this kernel does not have.
+void add_stall_events(const std::string& tracefs, const std::vector<EventName>& available,
+                      std::vector<EventName>& events) {
+  const DefaultEvents stalls = stall_events(tracefs, available);
+  if (stalls.present.empty())
+    throw Error("This kernel has no events of reclaim and compaction", ExitCode::unsupported)
+        .hint("Record without --stalls");
+  add_missing(stalls.present, events);
+  for (const MissingEvent& missing : stalls.missing)
+    say("note: --stalls records no {}: {}\n", missing.pattern, missing.reason);
 }
 
 // Parses filters such as "kmem:kmalloc:bytes_req > 4096". A filter applies to all recorded events that match the part
@@ -197,6 +216,7 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       options.syscalls && std::find(available.begin(), available.end(), end) != available.end() &&
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
     request.events.push_back(end);
+  if (options.stalls) add_stall_events(tracefs, available, request.events);
   request.path_probes = path_probing_of(options, request.events);
   request.probed_types = probed_types;
   if (options.only_command && options.command.empty())

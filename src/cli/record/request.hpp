@@ -31,6 +31,7 @@ struct RecordOptions {
   bool version_given = false;
   std::string stacks;  // "kernel", "user" or "both"; if empty, no stacks are recorded
   bool syscalls = false;
+  bool stalls = false;
   bool page_owner = false;
   bool no_probes = false;
   bool only_command = false;
