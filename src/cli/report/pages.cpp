@@ -2,8 +2,12 @@
 // kmemtrace pages
 #include "analysis/report/pages.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "analysis/report/stalls.hpp"
+#include "base/error.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/input/symbol_options.hpp"
@@ -13,6 +17,7 @@
 #include "cli/support/output.hpp"
 #include "views/json/pages.hpp"
 #include "views/text/pages.hpp"
+#include "views/text/stalls.hpp"
 
 namespace kmt {
 
@@ -25,6 +30,7 @@ struct PagesArguments {
   FilterOptions filter;
   SymbolOptions symbols;
   ResultOptions result;
+  bool stalls = false;
 };
 
 constexpr const char* kPagesFooter = R"(Examples:
@@ -32,6 +38,8 @@ constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace pages big.kmt --sort live            tasks with most pages that were not freed
   kmemtrace pages big.kmt --sort severe          tasks whose allocations fragment memory
   kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
+  kmemtrace record --stalls --stacks --duration 10s && kmemtrace pages --stalls
+                                                 how long tasks waited for memory
 
 An allocation of a small order takes pages from a list of its CPU. An empty list is refilled from the buddy lists, under
 the lock of the zone. A list that is too full is drained into the buddy lists. If no free block of the right migrate
@@ -50,13 +58,10 @@ Exit status:
   3    not permitted to read the file
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
-int pages(const PagesArguments& options) {
-  const ReportFilter filter = filter_of(options.filter);
-  PagesOptions view;
-  view.limit = options.limit;
-  view.filtered = !filter.selects_all();
-  if (!options.sort.empty()) view.sort = &column_named(pointers_to(page_task_columns()), options.sort);
-
+// Reads the trace. Returns the result of the analysis, and false if Ctrl+C stopped the reading. `analysis_of` creates
+// the analysis from the trace, the names of tasks and the symbols.
+template <typename AnalysisOf>
+auto analysed(const PagesArguments& options, const WrapperList& wrappers, AnalysisOf analysis_of) {
   const std::unique_ptr<Source> source = open_for_reading(options.trace);
   // Opens the trace a second time if the names of tasks must be read in advance.
   const std::unique_ptr<Source> ahead =
@@ -64,13 +69,43 @@ int pages(const PagesArguments& options) {
   bool complete = !ahead || read_trace(
                                 *ahead, [](const EventBatch&) {}, options.trace.progress);
 
-  const WrapperList none;
-  const Symbols symbols(source->info(), options.symbols, none);
-  PagesAnalysis analysis(source->info(), (ahead ? ahead : source)->info().tasks, symbols, filter);
+  const Symbols symbols(source->info(), options.symbols, wrappers);
+  auto analysis = analysis_of(source->info(), (ahead ? ahead : source)->info().tasks, symbols);
   complete = complete && read_trace(
                              *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
-  PagesResult result = analysis.finish(complete);
+  auto result = analysis.finish(complete);
   result.findings.merge(symbols.findings());
+  return std::pair{std::move(result), complete};
+}
+
+int report_stalls(const PagesArguments& options, const ReportFilter& filter, const PagesOptions& view) {
+  const WrapperList wrappers = WrapperList::built_in();
+  std::optional<CallerFinder> callers;
+  const auto [result, complete] = analysed(options, wrappers, [&](const auto& info, const auto& tasks, auto& symbols) {
+    callers.emplace(symbols, wrappers);
+    const FindCaller find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers->caller(stack); };
+    return StallsAnalysis(info, tasks, symbols, find_caller, filter, options.limit);
+  });
+  print_result(options.result.json ? json_stalls(result, view)
+                                   : text_stalls(result, view, stdout_style(options.result.style)));
+  return complete ? 0 : kInterruptedExitCode;
+}
+
+int pages(const PagesArguments& options) {
+  const ReportFilter filter = filter_of(options.filter);
+  PagesOptions view;
+  view.limit = options.limit;
+  view.filtered = !filter.selects_all();
+  if (!options.sort.empty()) view.sort = &column_named(pointers_to(page_task_columns()), options.sort);
+  if (options.stalls) {
+    if (!options.sort.empty())
+      throw Error("--stalls and --sort cannot be combined").hint("Stalls are always sorted by time. Remove --sort");
+    return report_stalls(options, filter, view);
+  }
+  const auto [result, complete] =
+      analysed(options, WrapperList(), [&](const auto& info, const auto& tasks, const auto& symbols) {
+        return PagesAnalysis(info, tasks, symbols, filter);
+      });
   print_result(options.result.json ? json_pages(result, view)
                                    : text_pages(result, view, stdout_style(options.result.style)));
   return complete ? 0 : kInterruptedExitCode;
@@ -80,12 +115,17 @@ int pages(const PagesArguments& options) {
 
 Command pages_command() {
   const auto options = std::make_shared<PagesArguments>();
-  Command command{"pages", "Show page allocations and frees by task, and how they fragment memory.", kPagesFooter,
-                  [options](const Command&) { return pages(*options); }};
+  Command command{
+      "pages", "Show page allocations and frees by task, how they fragment memory, and how long tasks waited for it.",
+      kPagesFooter, [options](const Command&) { return pages(*options); }};
   add_file_option(command, options->trace);
   command.option(
       "--sort", &options->sort, "KEY",
       "Sort tasks by KEY, largest first (default: allocated-pages)\nKeys:" + list_of(pointers_to(page_task_columns())));
+  command.flag(
+      "--stalls", &options->stalls,
+      "Show how long tasks waited for memory instead: in reclaim, compaction and throttling\nThe trace must be "
+      "recorded with `record --stalls`.");
   add_limit_option(command, options->limit, "tasks, and N kinds of failures");
   add_event_filter_options(command, options->filter, "events caused");
   add_kallsyms_option(command, options->symbols);

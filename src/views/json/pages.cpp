@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "views/common/stall_names.hpp"
 #include "views/json/common.hpp"
 
 namespace kmt {
@@ -84,7 +85,137 @@ Json to_json(const PageFailureRow& row) {
   return json;
 }
 
+void append_sums(Json& json, const WaitSums& sums) {
+  json["waits"] = sums.waits;
+  json["total_ns"] = sums.total_ns;
+  json["longest_ns"] = sums.longest_ns;
+  json["own_ns"] = Json::object();
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
+    json["own_ns"][std::string(key_of(static_cast<StallKind>(kind)))] = sums.own_ns[kind];
+  json["reclaimed_pages"] = sums.reclaimed_pages;
+}
+
+Json to_json(const WaitSums& sums) {
+  Json json = Json::object();
+  append_sums(json, sums);
+  return json;
+}
+
+Json to_json(const StallKindRow& row) {
+  Json json = Json::object();
+  json["kind"] = key_of(row.kind);
+  json["stalls"] = row.stalls;
+  json["total_ns"] = row.total_ns;
+  json["own_ns"] = row.own_ns;
+  json["longest_ns"] = row.longest_ns;
+  json["reclaimed_pages"] = row.reclaimed_pages;
+  return json;
+}
+
+Json to_json(const std::optional<AwaitedMemory>& memory) {
+  if (!memory) return nullptr;
+  Json json = Json::object();
+  json["allocator"] = memory->allocator;
+  json["cache"] = text_or_null(printable(memory->cache));
+  json["call_site"] = text_or_null(printable(memory->call_site));
+  json["bytes_requested"] = memory->bytes_requested;
+  json["failed"] = memory->failed;
+  return json;
+}
+
+Json to_json(const Wait& wait) {
+  Json json = Json::object();
+  json["began_ns"] = wait.began_ns;
+  append_sums(json, wait.sums);
+  json["task"] = printable(wait.task);
+  json["process"] = printable(wait.process);
+  json["cgroup"] = text_or_null(printable(wait.cgroup));
+  json["order"] = number_or_null(wait.order);
+  json["gfp_flags"] = fmt::format("{:#x}", wait.gfp_flags);
+  json["gfp_names"] = text_or_null(wait.gfp_names);
+  json["stack"] = Json::array();
+  for (const std::string& function : wait.stack) json["stack"].push_back(printable(function));
+  json["memory"] = to_json(wait.memory);
+  return json;
+}
+
+// Returns the first `most` groups.
+Json to_json(const std::vector<WaitGroup>& groups, const PagesOptions& options) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < options.shown(groups.size()); ++i) {
+    Json row = Json::object();
+    row["name"] = printable(groups[i].name);
+    append_sums(row, groups[i].sums);
+    json.push_back(std::move(row));
+  }
+  return json;
+}
+
+Json to_json(const BackgroundRow& row) {
+  Json json = Json::object();
+  json["task"] = printable(row.task);
+  json["node"] = number_or_null(row.node);
+  json["wakeups"] = row.wakeups;
+  json["awake_ns"] = row.awake_ns;
+  json["compaction_ns"] = row.compaction_ns;
+  json["throttled_ns"] = row.throttled_ns;
+  return json;
+}
+
+Json to_json(const ScanRow& row) {
+  Json json = Json::object();
+  json["scanner"] = key_of(row.scanner);
+  json["node"] = number_or_null(row.node);
+  json["scanned_pages"] = row.scanned_pages;
+  json["reclaimed_pages"] = row.reclaimed_pages;
+  return json;
+}
+
+Json to_json(const StallCounts& counts) {
+  Json json = Json::object();
+  json["direct_reclaims"] = counts.direct_reclaims;
+  json["compaction_requests"] = counts.compaction_requests;
+  json["compactions"] = counts.compactions;
+  json["failed_compactions"] = counts.failed_compactions;
+  json["oom_victims"] = counts.oom_victims;
+  return json;
+}
+
 }  // namespace
+
+std::string json_stalls(const StallsResult& result, const PagesOptions& options) {
+  Json json = Json::object();
+  json["schema"] = "kmemtrace.stalls/1";
+  json["complete"] = result.trace.complete;
+  json["trace"] = to_json(result.trace);
+  json["recorded"] = result.recorded;
+  json["memory_recorded"] = result.memory_recorded;
+  json["total"] = to_json(result.total);
+  json["some_ns"] = number_or_null(result.some_ns);
+  json["uncertain_stalls"] = result.uncertain_stalls;
+  json["unfinished_waits"] = result.unfinished_waits;
+  json["counts"] = to_json(result.counts);
+  json["kernel_counters"] = to_json(result.kernel_counters);
+  json["kinds"] = Json::array();
+  for (const StallKindRow& row : result.kinds) json["kinds"].push_back(to_json(row));
+  json["processes"] = to_json(result.processes, options);
+  json["cgroups"] = to_json(result.cgroups, options);
+  json["call_sites"] = to_json(result.call_sites, options);
+  json["orders"] = to_json(result.orders, options);
+  json["gfp_flags"] = to_json(result.gfp_flags, options);
+  json["durations"] = Json::array();
+  for (std::size_t bits = 0; bits < result.durations.size(); ++bits)
+    if (result.durations[bits] > 0)
+      json["durations"].push_back({{"below_us", std::uint64_t{1} << bits}, {"waits", result.durations[bits]}});
+  json["longest"] = Json::array();
+  for (const Wait& wait : result.longest) json["longest"].push_back(to_json(wait));
+  json["background"] = Json::array();
+  for (const BackgroundRow& row : result.background) json["background"].push_back(to_json(row));
+  json["scans"] = Json::array();
+  for (const ScanRow& row : result.scans) json["scans"].push_back(to_json(row));
+  json["findings"] = to_json(result.findings);
+  return dump(json);
+}
 
 std::string json_pages(const PagesResult& result, const PagesOptions& options) {
   Json json = Json::object();

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "analysis/report/stalls.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/matching/trace_summary.hpp"
+#include "analysis/report/stall_follower.hpp"
+#include "base/proc_text.hpp"
+#include "base/text.hpp"
+#include "trace/tasks/processes.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+
+using WaitGroups = std::map<std::string, WaitSums>;
+
+void add_wait_to(WaitGroups& groups, const std::string& name, const WaitSums& sums) {
+  groups[name.empty() ? kUnknown : name].add(sums);
+}
+
+std::vector<WaitGroup> by_time(const WaitGroups& groups) {
+  std::vector<WaitGroup> rows;
+  rows.reserve(groups.size());
+  for (const auto& [name, sums] : groups) rows.push_back({name, sums});
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const WaitGroup& row) { return row.sums.total_ns; });
+  return rows;
+}
+
+std::optional<int> node_of(const Event& event) {
+  return event.node == kNoNode ? std::nullopt : std::optional<int>(event.node);
+}
+
+// Returns a counter of /proc/vmstat. Newer kernels have an allocstall counter for each zone.
+std::optional<std::uint64_t> vmstat_counter(std::string_view text, std::string_view name) {
+  std::optional<std::uint64_t> sum;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto parsed = parse_proc_line(line);
+    if (!parsed || (parsed->name != name && !(name == "allocstall" && parsed->name.starts_with("allocstall_"))))
+      continue;
+    sum = sum.value_or(0) + parsed->value;
+  }
+  return sum;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> counters_of_kernel(const std::vector<StateSample>& samples) {
+  std::vector<std::pair<std::string, std::uint64_t>> rises;
+  if (samples.size() < 2) return rises;
+  for (const char* const name : {"allocstall", "compact_stall", "compact_fail", "oom_kill", "pgscan_direct",
+                                 "pgsteal_direct", "pgscan_kswapd", "pgsteal_kswapd"}) {
+    const auto first = vmstat_counter(text_of(samples.front(), "vmstat"), name);
+    const auto last = vmstat_counter(text_of(samples.back(), "vmstat"), name);
+    if (first && last && *last >= *first) rises.emplace_back(name, *last - *first);
+  }
+  return rises;
+}
+
+WaitSums sums_of(const FollowedWait& wait) {
+  WaitSums sums;
+  sums.waits = 1;
+  sums.total_ns = sums.longest_ns = wait.waited_ns;
+  sums.reclaimed_pages = wait.reclaimed_pages;
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind) sums.own_ns[kind] = wait.kinds[kind].own_ns;
+  return sums;
+}
+
+}  // namespace
+
+struct StallsAnalysis::State {
+  State(const TraceInfo& trace_info, const TraceTasks& trace_tasks, const SymbolNames& names, FindCaller caller,
+        ReportFilter wanted, std::size_t most)
+      : info(trace_info),
+        tasks(trace_tasks),
+        symbols(names),
+        find_caller(std::move(caller)),
+        caches(trace_info),
+        filter(std::move(wanted), trace_info, trace_tasks, names, caches),
+        longest(most),
+        follower(trace_info, trace_tasks, [this](const FollowedWait& wait) { add_wait(wait); }) {}
+
+  struct Kept {
+    Wait wait;
+    StackId stack;
+  };
+
+  void add(const Event& event);
+  void count(const Event& event);
+  void add_wait(const FollowedWait& wait);
+  Wait described(const FollowedWait& followed) const;
+  std::string call_site_of(const FollowedWait& wait) const;
+  std::string caller_in(StackId stack, bool of_allocation) const;
+  void keep(Wait wait, StackId stack);
+  void add_background(StallsResult& result) const;
+
+  const TraceInfo& info;
+  const TraceTasks& tasks;
+  const SymbolNames& symbols;
+  FindCaller find_caller;
+  CacheNames caches;
+  EventFilter filter;
+  std::size_t longest;
+  StallFollower follower;
+  EventSpan seen;  // all events within the time window
+  EventSpan span;  // selected events of stalls
+  bool begun = false;
+  StallsResult result;
+  std::array<StallSums, kWaitKinds> kinds{};
+  WaitGroups processes, cgroups, call_sites, orders, gfp_flags;
+  std::map<std::pair<Scanner, int>, ScanRow> scans;
+  std::vector<Kept> kept;  // a heap: the shortest wait is first
+};
+
+void StallsAnalysis::State::add(const Event& event) {
+  if (filter.in_window(event.time_ns)) {
+    seen.add(event);
+    if (event.kind == EventKind::page_alloc) result.memory_recorded = true;
+    if (is_stall(event.kind) && filter.selects(event)) count(event);
+  }
+  follower.add(event);
+}
+
+void StallsAnalysis::State::count(const Event& event) {
+  span.add(event);
+  const StallKind kind = stall_kind(event);
+  if (event.kind == EventKind::stall_begin && kind == StallKind::direct_reclaim) ++result.counts.direct_reclaims;
+  if (kind == StallKind::compaction_request) ++result.counts.compaction_requests;
+  if (kind == StallKind::oom_victim) ++result.counts.oom_victims;
+  if (kind != StallKind::scan) return;
+  ScanRow& row = scans[{follower.scanner_of(event), event.node}];
+  row.scanner = follower.scanner_of(event);
+  row.node = node_of(event);
+  row.scanned_pages += scanned_pages(event);
+  row.reclaimed_pages += reclaimed_pages(event);
+}
+
+// Returns the innermost function of a stack that is outside the allocators, and outside reclaim if the stack is that of
+// a stall.
+std::string StallsAnalysis::State::caller_in(StackId stack, bool of_allocation) const {
+  std::span<const std::uint64_t> frames = info.tables.stacks[stack];
+  if (!of_allocation) {
+    // Reclaim is called by the page allocator or for a charge to a cgroup. Skip everything inside these functions.
+    const auto is_entry = [this](std::uint64_t address) {
+      const std::string name = symbols.name(address);
+      return name.starts_with("__alloc_pages") || name.starts_with("__alloc_frozen_pages") ||
+             name.starts_with("try_charge") || name.starts_with("charge_memcg") ||
+             name.starts_with("__mem_cgroup_charge") || name.starts_with("obj_cgroup_charge");
+    };
+    const auto last = std::find_if(frames.rbegin(), frames.rend(), is_entry);
+    frames = frames.subspan(static_cast<std::size_t>(frames.rend() - last));
+  }
+  const std::size_t caller = find_caller ? find_caller(frames) : 0;
+  return caller < frames.size() ? symbols.name(frames[caller]) : std::string();
+}
+
+std::string StallsAnalysis::State::call_site_of(const FollowedWait& wait) const {
+  if (wait.object) return name_of_site(wait.object->call_site, info, symbols);
+  if (wait.pages && wait.pages->call_site.value != 0) return name_of_site(wait.pages->call_site, info, symbols);
+  if (wait.pages && wait.pages->stack.value != 0) return caller_in(wait.pages->stack, true);
+  return caller_in(wait.begin.stack, false);
+}
+
+Wait StallsAnalysis::State::described(const FollowedWait& followed) const {
+  const Event& begin = followed.begin;
+  Wait wait;
+  wait.began_ns = begin.time_ns;
+  wait.sums = sums_of(followed);
+  wait.task = fmt::format("{}-{}", task_name(tasks, begin.tid, begin.time_ns), begin.tid);
+  const Process process = process_at(tasks, begin.tid, begin.time_ns);
+  wait.process = fmt::format("{}-{}", task_name(tasks, process.pid, begin.time_ns), process.pid);
+  wait.cgroup = cgroup_of(tasks, process, begin.time_ns);
+  if (followed.order) wait.order = *followed.order;
+  wait.gfp_flags = followed.gfp_flags;
+  wait.gfp_names = gfp_text(info.tables.gfp_flags, followed.gfp_flags);
+  if (!followed.pages && !followed.object) return wait;
+  AwaitedMemory& memory = wait.memory.emplace();
+  const Event& event = followed.object ? *followed.object : *followed.pages;
+  memory.allocator = followed.object ? "slab" : "pages";
+  if (event.kind == EventKind::cache_alloc) memory.cache = info.tables.cache_names[event.cache.value];
+  memory.bytes_requested =
+      followed.object ? event.bytes_requested : info.machine.page_size << std::min<unsigned>(event.order, 20);
+  memory.failed = followed.object ? event.address == 0 : event.address == kNoPage;
+  return wait;
+}
+
+void StallsAnalysis::State::add_wait(const FollowedWait& followed) {
+  if (!filter.in_window(followed.begin.time_ns) || !filter.selects(followed.begin)) return;
+  std::uint64_t stalls = 0;
+  for (const StallSums& kind : followed.kinds) stalls += kind.stalls;
+  if (followed.is_uncertain) {
+    result.uncertain_stalls += std::max<std::uint64_t>(stalls, 1);
+    return;
+  }
+  if (followed.is_unfinished) ++result.unfinished_waits;
+  for (std::size_t i = 0; i < kWaitKinds; ++i) {
+    kinds[i].stalls += followed.kinds[i].stalls;
+    kinds[i].total_ns += followed.kinds[i].total_ns;
+    kinds[i].own_ns += followed.kinds[i].own_ns;
+    kinds[i].longest_ns = std::max(kinds[i].longest_ns, followed.kinds[i].longest_ns);
+    kinds[i].reclaimed_pages += followed.kinds[i].reclaimed_pages;
+  }
+  Wait wait = described(followed);
+  const std::string site = call_site_of(followed);
+  if (wait.memory) wait.memory->call_site = site;
+  result.total.add(wait.sums);
+  add_wait_to(processes, wait.process, wait.sums);
+  add_wait_to(cgroups, wait.cgroup, wait.sums);
+  add_wait_to(call_sites, site, wait.sums);
+  add_wait_to(orders, wait.order ? std::to_string(*wait.order) : kUnknown, wait.sums);
+  add_wait_to(gfp_flags, wait.gfp_names.empty() ? fmt::format("{:#x}", wait.gfp_flags) : wait.gfp_names, wait.sums);
+  const auto bits = static_cast<std::size_t>(std::bit_width(followed.waited_ns / 1000));
+  if (result.durations.size() <= bits) result.durations.resize(bits + 1);
+  ++result.durations[bits];
+  keep(std::move(wait), followed.begin.stack);
+}
+
+// Keeps a wait if it is among the longest.
+void StallsAnalysis::State::keep(Wait wait, StackId stack) {
+  const auto is_longer = [](const Kept& a, const Kept& b) {
+    return a.wait.sums.total_ns != b.wait.sums.total_ns ? a.wait.sums.total_ns > b.wait.sums.total_ns
+                                                        : a.wait.began_ns < b.wait.began_ns;
+  };
+  kept.push_back({std::move(wait), stack});
+  std::ranges::push_heap(kept, is_longer);
+  if (longest == 0 || kept.size() <= longest) return;
+  std::ranges::pop_heap(kept, is_longer);
+  kept.pop_back();
+}
+
+void StallsAnalysis::State::add_background(StallsResult& to) const {
+  for (const auto& [tid, worker] : follower.workers()) {
+    BackgroundRow& row = to.background.emplace_back();
+    row.task = fmt::format("{}-{}", task_name(tasks, tid, seen.last_ns), tid);
+    if (worker.node != kNoNode) row.node = worker.node;
+    row.wakeups = worker.wakeups;
+    row.awake_ns = worker.awake_ns;
+    row.compaction_ns = worker.compaction_ns;
+    row.throttled_ns = worker.throttled_ns;
+  }
+}
+
+StallsAnalysis::StallsAnalysis(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
+                               FindCaller find_caller, ReportFilter filter, std::size_t longest)
+    : state_(std::make_unique<State>(info, tasks, symbols, std::move(find_caller), std::move(filter), longest)) {}
+StallsAnalysis::~StallsAnalysis() = default;
+
+void StallsAnalysis::add(const EventBatch& batch) {
+  if (!state_->begun && !batch.empty()) state_->filter.begin(batch.front().time_ns);
+  state_->begun = state_->begun || !batch.empty();
+  for (const Event& event : batch) state_->add(event);
+}
+
+StallsResult StallsAnalysis::finish(bool complete) {
+  State& state = *state_;
+  state.follower.finish();
+  StallsResult result = std::move(state.result);
+  result.trace = summarize(state.info);
+  state.span.store_in(result.trace);
+  result.trace.complete = complete;
+  result.trace.recorded_ns = recorded_time(state.info, state.seen, state.filter, complete).length_ns();
+  result.findings = findings_of(state.info);
+  result.recorded =
+      std::ranges::any_of(state.info.tables.event_types, [](const EventType& type) { return is_stall(type.kind); });
+  result.counts.compactions = state.follower.compactions();
+  result.counts.failed_compactions = state.follower.failed_compactions();
+  result.uncertain_stalls += state.follower.unmatched_ends();
+  if (result.uncertain_stalls == 0 && total_lost_events(state.info.losses) == 0)
+    result.some_ns = state.follower.waiting_ns();
+  for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
+    if (const StallSums& sums = state.kinds[kind]; sums.stalls > 0)
+      result.kinds.push_back({static_cast<StallKind>(kind), sums.stalls, sums.total_ns, sums.own_ns, sums.longest_ns,
+                              sums.reclaimed_pages});
+  result.kernel_counters = counters_of_kernel(state.info.recording.samples);
+  result.processes = by_time(state.processes);
+  result.cgroups = by_time(state.cgroups);
+  result.call_sites = by_time(state.call_sites);
+  result.orders = by_time(state.orders);
+  result.gfp_flags = by_time(state.gfp_flags);
+  std::ranges::sort(state.kept, [](const State::Kept& a, const State::Kept& b) {
+    return a.wait.sums.total_ns != b.wait.sums.total_ns ? a.wait.sums.total_ns > b.wait.sums.total_ns
+                                                        : a.wait.began_ns < b.wait.began_ns;
+  });
+  for (State::Kept& kept : state.kept) {
+    for (const std::uint64_t address : state.info.tables.stacks[kept.stack])
+      kept.wait.stack.push_back(state.symbols.name(address));
+    result.longest.push_back(std::move(kept.wait));
+  }
+  state.add_background(result);
+  for (const auto& [key, row] : state.scans) result.scans.push_back(row);
+  return result;
+}
+
+}  // namespace kmt

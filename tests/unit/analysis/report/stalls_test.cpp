@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tests the rules of `pages --stalls` and its output with hand-made events.
+#include "analysis/report/stalls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "support/documented_keys.hpp"
+#include "views/json/pages.hpp"
+#include "views/text/stalls.hpp"
+
+namespace kmt {
+namespace {
+
+class PlainNames : public SymbolNames {
+ public:
+  std::string name(std::uint64_t address) const override { return "function_" + std::to_string(address); }
+};
+
+constexpr std::uint64_t kBase = 0xffff888000000000;
+
+class Stalls : public testing::Test {
+ protected:
+  Stalls() {
+    info.machine.page_size = 4096;
+    info.recording.page_identity = PageIdentity::frame;
+    info.tables.event_types = {{"vmscan", "some", EventKind::stall_begin}};
+    info.tables.call_sites = {0, 77};
+    info.tables.cache_names = {"", "dentry"};
+    info.tasks.comms = {{7, "worker"}, {8, "other"}, {50, "kswapd0"}, {51, "kcompactd0"}};
+  }
+
+  Event& add(std::uint64_t ms, EventKind kind, std::int32_t tid = 7) {
+    Event event{};
+    event.kind = kind;
+    event.tid = tid;
+    event.time_ns = ms * 1'000'000;
+    event.node = kNoNode;
+    events.push_back(event);
+    return events.back();
+  }
+  Event& begin(std::uint64_t ms, StallKind kind, unsigned order = 0, std::int32_t tid = 7) {
+    Event& event = add(ms, EventKind::stall_begin, tid);
+    event.fallback_order = static_cast<std::uint8_t>(kind);
+    event.order = static_cast<std::uint8_t>(order);
+    event.gfp_flags = 0xcc0;
+    return event;
+  }
+  void end(std::uint64_t ms, StallKind kind, std::uint64_t pages = 0, std::int32_t tid = 7) {
+    Event& event = add(ms, EventKind::stall_end, tid);
+    event.fallback_order = static_cast<std::uint8_t>(kind);
+    event.bytes_allocated = pages;
+  }
+  Event& mark(std::uint64_t ms, StallKind kind, std::int32_t tid = 7) {
+    Event& event = add(ms, EventKind::stall_mark, tid);
+    event.fallback_order = static_cast<std::uint8_t>(kind);
+    return event;
+  }
+  Event& pages(std::uint64_t ms, std::uint64_t frame, unsigned order = 0, std::int32_t tid = 7) {
+    Event& event = add(ms, EventKind::page_alloc, tid);
+    event.address = frame;
+    event.order = static_cast<std::uint8_t>(order);
+    return event;
+  }
+  void object(std::uint64_t ms, std::uint64_t address) {
+    Event& event = add(ms, EventKind::kmalloc);
+    event.address = address;
+    event.bytes_requested = 100;
+    event.call_site = {1};
+  }
+  StallsResult result(ReportFilter filter = {}) {
+    StallsAnalysis analysis(info, info.tasks, names, {}, std::move(filter), 0);
+    analysis.add(events);
+    return analysis.finish();
+  }
+  static std::uint64_t own_ms(const WaitSums& sums, StallKind kind) {
+    return sums.own_ns[static_cast<std::size_t>(kind)] / 1'000'000;
+  }
+
+  TraceInfo info;
+  PlainNames names;
+  EventBatch events;
+};
+
+// "This order-3 kmalloc waited 41 ms, 38 ms of it in compaction."
+TEST_F(Stalls, AWaitHasAllStallsBeforeItsAllocation) {
+  pages(1, 5);
+  Event& request = mark(10, StallKind::compaction_request);
+  request.order = 3;
+  request.gfp_flags = 0xcc0;
+  begin(10, StallKind::compaction);
+  end(40, StallKind::compaction);
+  begin(41, StallKind::direct_reclaim, 3);
+  begin(42, StallKind::compaction);
+  end(50, StallKind::compaction);
+  end(52, StallKind::direct_reclaim, 32);
+  pages(53, 0x1230, 3);
+  object(54, kBase + (0x1230 + 7) * 4096 + 128);
+  const StallsResult stalls = result();
+  ASSERT_EQ(stalls.longest.size(), 1u);
+  const Wait& wait = stalls.longest.front();
+  EXPECT_EQ(wait.began_ns, 10'000'000u);
+  EXPECT_EQ(wait.sums.total_ns, 41'000'000u);
+  EXPECT_EQ(own_ms(wait.sums, StallKind::compaction), 38u);
+  EXPECT_EQ(own_ms(wait.sums, StallKind::direct_reclaim), 3u);
+  EXPECT_EQ(wait.sums.reclaimed_pages, 32u);
+  EXPECT_EQ(wait.order, 3u);
+  EXPECT_EQ(wait.task, "worker-7");
+  ASSERT_TRUE(wait.memory);
+  EXPECT_EQ(wait.memory->allocator, "slab");
+  EXPECT_EQ(wait.memory->call_site, "function_77");
+  EXPECT_EQ(wait.memory->bytes_requested, 100u);
+  EXPECT_EQ(stalls.some_ns, 41'000'000u);
+  EXPECT_EQ(stalls.counts.direct_reclaims, 1u);
+  EXPECT_EQ(stalls.counts.compactions, 1u);
+  EXPECT_EQ(stalls.counts.failed_compactions, 1u);  // reclaim followed, so the first compaction gave no pages
+}
+
+TEST_F(Stalls, AnObjectElsewhereIsNotTheAwaitedMemory) {
+  begin(10, StallKind::direct_reclaim);
+  end(20, StallKind::direct_reclaim);
+  pages(21, 0x1230);
+  object(22, kBase + 0x1234 * 4096);
+  const StallsResult stalls = result();
+  ASSERT_TRUE(stalls.longest.at(0).memory);
+  EXPECT_EQ(stalls.longest[0].memory->allocator, "pages");
+  EXPECT_EQ(stalls.call_sites.at(0).name, "unknown");
+}
+
+TEST_F(Stalls, CgroupReclaimChargesThePagesBefore) {
+  pages(1, 5).gfp_flags = 0x08;  // __GFP_MOVABLE
+  begin(2, StallKind::cgroup_reclaim);
+  end(5, StallKind::cgroup_reclaim, 4);
+  begin(6, StallKind::cgroup_reclaim);  // a second attempt for the same pages
+  end(7, StallKind::cgroup_reclaim, 4);
+  object(8, kBase + 5 * 4096 + 64 * 4096);
+  begin(20, StallKind::cgroup_reclaim);
+  end(22, StallKind::cgroup_reclaim);
+  object(23, kBase + 9 * 4096);
+  const StallsResult stalls = result();
+  ASSERT_EQ(stalls.longest.size(), 2u);
+  EXPECT_EQ(stalls.longest[0].sums.total_ns, 4'000'000u);
+  EXPECT_EQ(stalls.longest[0].sums.reclaimed_pages, 8u);
+  EXPECT_FALSE(stalls.longest[0].order);
+  EXPECT_EQ(stalls.longest[0].memory->allocator, "pages");
+  EXPECT_EQ(stalls.longest[1].memory->allocator, "slab");
+}
+
+TEST_F(Stalls, SleepingIsNestedInReclaim) {
+  begin(10, StallKind::direct_reclaim);
+  mark(30, StallKind::throttled).address = 15'000'000;
+  mark(31, StallKind::throttled).address = 60'000'000;  // rounded up by the kernel: cut to the rest of the stall
+  end(40, StallKind::direct_reclaim);
+  const StallsResult stalls = result();
+  EXPECT_EQ(own_ms(stalls.total, StallKind::throttled), 21u);
+  EXPECT_EQ(own_ms(stalls.total, StallKind::direct_reclaim), 9u);
+  EXPECT_EQ(stalls.total.total_ns, 30'000'000u);
+}
+
+TEST_F(Stalls, KernelThreadsInTheBackgroundAreNotWaiting) {
+  begin(10, StallKind::kswapd, 0, 50).node = 0;
+  mark(15, StallKind::throttled, 50).address = 2'000'000;
+  begin(16, StallKind::kswapd, 0, 50).node = 0;
+  end(30, StallKind::kswapd, 0, 50);
+  begin(40, StallKind::compaction, 0, 51);
+  end(45, StallKind::compaction, 0, 51);
+  const StallsResult stalls = result();
+  EXPECT_EQ(stalls.total.waits, 0u);
+  ASSERT_EQ(stalls.background.size(), 2u);
+  EXPECT_EQ(stalls.background[0].wakeups, 2u);
+  EXPECT_EQ(stalls.background[0].awake_ns, 20'000'000u);
+  EXPECT_EQ(stalls.background[0].throttled_ns, 2'000'000u);
+  EXPECT_EQ(stalls.background[1].compaction_ns, 5'000'000u);
+}
+
+TEST_F(Stalls, ScansCountForTheStallAroundThem) {
+  begin(10, StallKind::direct_reclaim);
+  Event& scan = mark(11, StallKind::scan);
+  scan.bytes_requested = 32;
+  scan.bytes_allocated = 8;
+  scan.node = 1;
+  end(12, StallKind::direct_reclaim);
+  const StallsResult stalls = result();
+  ASSERT_EQ(stalls.scans.size(), 1u);
+  EXPECT_EQ(stalls.scans[0].scanner, Scanner::direct_reclaim);
+  EXPECT_EQ(stalls.scans[0].node, 1);
+  EXPECT_EQ(stalls.scans[0].scanned_pages, 32u);
+  EXPECT_EQ(stalls.scans[0].reclaimed_pages, 8u);
+}
+
+TEST_F(Stalls, LossesMakeStallsUncertain) {
+  end(5, StallKind::direct_reclaim);  // began before the trace
+  begin(10, StallKind::direct_reclaim);
+  end(20, StallKind::direct_reclaim);
+  pages(21, 9);
+  begin(30, StallKind::direct_reclaim);
+  end(40, StallKind::direct_reclaim);
+  info.losses.intervals.push_back({1, 5, 32'000'000, 35'000'000});
+  const StallsResult stalls = result();
+  EXPECT_EQ(stalls.total.total_ns, 10'000'000u);
+  EXPECT_EQ(stalls.uncertain_stalls, 2u);
+  EXPECT_FALSE(stalls.some_ns);
+}
+
+TEST_F(Stalls, ALostEndDoesNotJoinTwoStalls) {
+  begin(10, StallKind::direct_reclaim);
+  begin(100, StallKind::direct_reclaim);
+  end(120, StallKind::direct_reclaim);
+  const StallsResult stalls = result();
+  EXPECT_EQ(stalls.total.total_ns, 20'000'000u);
+  EXPECT_EQ(stalls.uncertain_stalls, 1u);
+}
+
+TEST_F(Stalls, TheEndOfTheTraceCutsAStall) {
+  begin(10, StallKind::direct_reclaim);
+  pages(25, 9, 0, 8);
+  const StallsResult stalls = result();
+  EXPECT_EQ(stalls.total.total_ns, 15'000'000u);
+  EXPECT_EQ(stalls.unfinished_waits, 1u);
+}
+
+TEST_F(Stalls, GroupsAddUpToTheTotal) {
+  begin(10, StallKind::direct_reclaim, 2);
+  begin(12, StallKind::direct_reclaim, 0, 8);
+  end(15, StallKind::direct_reclaim, 1);
+  end(19, StallKind::direct_reclaim, 2, 8);
+  const StallsResult stalls = result();
+  for (const auto* const groups : {&stalls.processes, &stalls.cgroups, &stalls.call_sites, &stalls.orders}) {
+    WaitSums sums;
+    for (const WaitGroup& group : *groups) sums.add(group.sums);
+    EXPECT_EQ(sums.total_ns, 12'000'000u);
+    EXPECT_EQ(sums.waits, 2u);
+  }
+  EXPECT_EQ(stalls.some_ns, 9'000'000u);
+  EXPECT_EQ(stalls.processes.at(0).name, "other-8");
+  ReportFilter only;
+  only.comms = {"worker"};
+  EXPECT_EQ(result(only).total.total_ns, 5'000'000u);
+}
+
+TEST_F(Stalls, KernelCountersAreRises) {
+  info.recording.samples = {{0, 0, {{"vmstat", "allocstall_dma 1\nallocstall_normal 5\ncompact_stall 2\n"}}},
+                            {1, 1, {{"vmstat", "allocstall_dma 1\nallocstall_normal 9\ncompact_stall 2\n"}}}};
+  using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
+  EXPECT_EQ(result().kernel_counters, (Counters{{"allocstall", 4}, {"compact_stall", 0}}));
+}
+
+TEST_F(Stalls, TextBeginsWithAVerdict) {
+  begin(10, StallKind::direct_reclaim);
+  end(15, StallKind::direct_reclaim);
+  TextStyle style;
+  style.width = 200;
+  const std::string text = text_stalls(result(), {}, style);
+  EXPECT_TRUE(text.starts_with("Tasks waited 5.0 ms for memory in 5.0 ms, in 1 wait: 100% direct reclaim.")) << text;
+}
+
+TEST_F(Stalls, ATraceWithoutSuchEventsSaysHowToRecordThem) {
+  info.tables.event_types = {{"kmem", "mm_page_alloc", EventKind::page_alloc}};
+  pages(1, 5);
+  const std::string text = text_stalls(result(), {}, {});
+  EXPECT_NE(text.find("no events of stalls"), std::string::npos) << text;
+  EXPECT_NE(text.find("kmemtrace record --stalls"), std::string::npos) << text;
+  EXPECT_EQ(text.find("No task waited"), std::string::npos) << text;
+}
+
+TEST_F(Stalls, JsonIsDocumented) {
+  pages(1, 5);
+  begin(10, StallKind::direct_reclaim, 2).node = 0;
+  mark(11, StallKind::scan);
+  end(15, StallKind::direct_reclaim, 1);
+  pages(16, 9, 2);
+  begin(20, StallKind::kswapd, 0, 50).node = 0;
+  const auto json = nlohmann::ordered_json::parse(json_stalls(result(), {}));
+  const test::DocumentedKeys keys("stalls-json.md");
+  EXPECT_EQ(keys(json),
+            "schema complete trace recorded memory_recorded total some_ns uncertain_stalls unfinished_waits counts "
+            "kernel_counters kinds processes cgroups call_sites orders gfp_flags durations longest background scans "
+            "findings ");
+  EXPECT_EQ(keys(json["counts"]), "direct_reclaims compaction_requests compactions failed_compactions oom_victims ");
+  for (const char* const table : {"kinds", "processes", "durations", "longest", "background", "scans"}) {
+    ASSERT_FALSE(json[table].empty()) << table;
+    keys(json[table][0]);
+  }
+  keys(json["longest"][0]["memory"]);
+  keys(json["total"]["own_ns"]);
+}
+
+}  // namespace
+}  // namespace kmt
