@@ -18,9 +18,10 @@
 
 namespace kmt {
 
-// The variable that receives the value. The variable must outlive the command.
+// The variable that receives the value. The variable must outlive the command. std::size_t is unsigned or unsigned
+// long.
 using OptionTarget =
-    std::variant<std::monostate, bool*, unsigned*, std::size_t*, double*, std::string*, std::optional<unsigned>*,
+    std::variant<std::monostate, bool*, unsigned*, unsigned long*, double*, std::string*, std::optional<unsigned>*,
                  std::optional<std::string>*, std::vector<std::size_t>*, std::vector<std::string>*>;
 
 struct OptionRange {

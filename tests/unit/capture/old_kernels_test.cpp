@@ -44,47 +44,52 @@ Fields with_node() {
 // The events of Linux 4.19 to 5.4. kmalloc has no node, and kmem_cache_free has no name of the cache.
 std::map<std::string, Fields> events_of_4_19() {
   const Fields page = {{"unsigned long pfn", "8 8 0"}, {"unsigned int order", "16 4 0"}, {"int migratetype", "20 4 1"}};
-  return {{"kmem/kmalloc", kAlloc},
-          {"kmem/kmalloc_node", with_node()},
-          {"kmem/kmem_cache_alloc", kAlloc},
-          {"kmem/kmem_cache_alloc_node", with_node()},
-          {"kmem/kfree", kFree},
-          {"kmem/kmem_cache_free", kFree},
-          {"kmem/mm_page_free", {{"unsigned long pfn", "8 8 0"}, {"unsigned int order", "16 4 0"}}},
-          {"kmem/mm_page_free_batched", {{"unsigned long pfn", "8 8 0"}}},
-          {"kmem/mm_page_alloc",
-           {{"unsigned long pfn", "8 8 0"},
-            {"unsigned int order", "16 4 0"},
-            {"gfp_t gfp_flags", "20 4 0"},
-            {"int migratetype", "24 4 1"}}},
-          {"kmem/mm_page_alloc_zone_locked", page},
-          {"kmem/mm_page_pcpu_drain", page},
-          {"kmem/mm_page_alloc_extfrag",
-           {{"unsigned long pfn", "8 8 0"},
-            {"int alloc_order", "16 4 1"},
-            {"int fallback_order", "20 4 1"},
-            {"int alloc_migratetype", "24 4 1"},
-            {"int fallback_migratetype", "28 4 1"},
-            {"int change_ownership", "32 4 1"}}},
-          {"percpu/percpu_alloc_percpu_fail",
-           {{"bool reserved", "8 1 0"}, {"bool is_atomic", "9 1 0"}, {"size_t size", "16 8 0"}, {"size_t align", "24 8 0"}}},
-          {"percpu/percpu_free_percpu",
-           {{"void * base_addr", "8 8 0"}, {"int off", "16 4 1"}, {"void * ptr", "24 8 0"}}},
-          {"percpu/percpu_alloc_percpu",
-           {{"bool reserved", "8 1 0"},
-            {"bool is_atomic", "9 1 0"},
-            {"size_t size", "16 8 0"},
-            {"size_t align", "24 8 0"},
-            {"void * base_addr", "32 8 0"},
-            {"int off", "40 4 1"},
-            {"void * ptr", "48 8 0"}}}};
+  return {
+      {"kmem/kmalloc", kAlloc},
+      {"kmem/kmalloc_node", with_node()},
+      {"kmem/kmem_cache_alloc", kAlloc},
+      {"kmem/kmem_cache_alloc_node", with_node()},
+      {"kmem/kfree", kFree},
+      {"kmem/kmem_cache_free", kFree},
+      {"kmem/mm_page_free", {{"unsigned long pfn", "8 8 0"}, {"unsigned int order", "16 4 0"}}},
+      {"kmem/mm_page_free_batched", {{"unsigned long pfn", "8 8 0"}}},
+      {"kmem/mm_page_alloc",
+       {{"unsigned long pfn", "8 8 0"},
+        {"unsigned int order", "16 4 0"},
+        {"gfp_t gfp_flags", "20 4 0"},
+        {"int migratetype", "24 4 1"}}},
+      {"kmem/mm_page_alloc_zone_locked", page},
+      {"kmem/mm_page_pcpu_drain", page},
+      {"kmem/mm_page_alloc_extfrag",
+       {{"unsigned long pfn", "8 8 0"},
+        {"int alloc_order", "16 4 1"},
+        {"int fallback_order", "20 4 1"},
+        {"int alloc_migratetype", "24 4 1"},
+        {"int fallback_migratetype", "28 4 1"},
+        {"int change_ownership", "32 4 1"}}},
+      {"percpu/percpu_alloc_percpu_fail",
+       {{"bool reserved", "8 1 0"},
+        {"bool is_atomic", "9 1 0"},
+        {"size_t size", "16 8 0"},
+        {"size_t align", "24 8 0"}}},
+      {"percpu/percpu_free_percpu", {{"void * base_addr", "8 8 0"}, {"int off", "16 4 1"}, {"void * ptr", "24 8 0"}}},
+      {"percpu/percpu_alloc_percpu",
+       {{"bool reserved", "8 1 0"},
+        {"bool is_atomic", "9 1 0"},
+        {"size_t size", "16 8 0"},
+        {"size_t align", "24 8 0"},
+        {"void * base_addr", "32 8 0"},
+        {"int off", "40 4 1"},
+        {"void * ptr", "48 8 0"}}}};
 }
 
 // Linux 5.5 added rss_stat, which is no allocation.
 std::map<std::string, Fields> events_of_5_5() {
   auto events = events_of_4_19();
-  events["kmem/rss_stat"] = {
-      {"unsigned int mm_id", "8 4 0"}, {"unsigned int curr", "12 4 0"}, {"int member", "16 4 1"}, {"long size", "24 8 1"}};
+  events["kmem/rss_stat"] = {{"unsigned int mm_id", "8 4 0"},
+                             {"unsigned int curr", "12 4 0"},
+                             {"int member", "16 4 1"},
+                             {"long size", "24 8 1"}};
   return events;
 }
 
