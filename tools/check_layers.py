@@ -95,7 +95,7 @@ GROUPS = {
         'calls': '',
         'code': '',
         'info': 'calls code state',
-        'state': '',
+        'state': 'tasks',
         'tasks': '',
     },
     'views': {

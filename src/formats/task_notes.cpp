@@ -117,6 +117,8 @@ void read_task_notes(const ClockScale& scale, TraceInfo& info) {
     each_line(info, kNotesOfProc[i], [&](std::uint64_t id, std::uint64_t parent, std::string_view rest) {
       learn_task(id, parent, rest, kNoted[i], info.tasks.lives);
     });
+  for (const char* const note : {"pods", "pods_later"})
+    read_pod_names(note_in(info.recording.notes, note), info.tasks.pods);
   each_line(info, "cgroup_moves", [&](std::uint64_t ticks, std::uint64_t tid, std::string_view cgroup) {
     info.tasks.lives.moved(static_cast<std::int32_t>(tid), scale.to_ns(ticks), cgroup);
   });

@@ -28,6 +28,7 @@
 #include "snapshot/nodes.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
+#include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
 
@@ -464,6 +465,7 @@ StateSample collect_snapshot() {
   const std::uint64_t time = wall_clock_ns();
   take_nodes("", collector);
   for (const SnapshotSource& source : snapshot_sources()) take_or_refuse(source, collector);
+  if (std::string pods = list_pod_names(); !pods.empty()) collector.add_text("pods", std::move(pods));
   StateSample sample = collector.finish();
   sample.unix_ns = time;
   return sample;

@@ -80,6 +80,7 @@ constexpr Step kSteps[] = {
     {"vmallocinfo", parse_vmallocinfo},
     {"allocinfo", parse_allocinfo},
     {"cgroups", parse_cgroups},
+    {"pods", [](std::string_view text, KernelMemory& memory) { read_pod_names(text, memory.pods); }},
     {"alloc_traces",
      [](std::string_view text, KernelMemory& memory) {
        parse_slab_traces(text, "alloc_traces", memory.slab_allocations, memory);

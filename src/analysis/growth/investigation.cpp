@@ -15,6 +15,7 @@
 #include "analysis/growth/traces.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "results/series/thresholds.hpp"
+#include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
 
@@ -388,7 +389,7 @@ void Judge::add_coverage(Judgement& judgement) const {
 
 }  // namespace
 
-void name_merged(const SnapshotResult& snapshot, Judgement& judgement) {
+void add_names(const SnapshotResult& snapshot, Judgement& judgement) {
   std::map<std::string_view, const std::vector<std::string>*> merged;
   for (const SlabCacheUse& cache : snapshot.caches)
     if (!cache.aliases.empty()) merged.emplace(cache.name, &cache.aliases);
@@ -396,8 +397,11 @@ void name_merged(const SnapshotResult& snapshot, Judgement& judgement) {
     if (const auto found = merged.find(cache); found != merged.end()) of.merged_with = *found->second;
   };
   for (StateGrowth& state : judgement.states) name(state, state.shown_name());
-  for (GrowthFinding& finding : judgement.findings)
+  for (GrowthFinding& finding : judgement.findings) {
     for (FindingCache& cache : finding.caches) name(cache, cache.shown_name());
+    for (FindingProcess& process : finding.processes)
+      process.pod_name = pod_name_of_cgroup(process.cgroup, snapshot.memory.pods);
+  }
 }
 
 Judgement judge(const InvestigationEvidence& evidence) { return Judge(evidence).judgement(); }

@@ -10,7 +10,7 @@
 namespace kmt {
 
 Judgement judge(const InvestigationEvidence& evidence);
-// Fills in the names of merged caches from a snapshot of the same kernel.
-void name_merged(const SnapshotResult& snapshot, Judgement& judgement);
+// Fills in the names of merged caches and of Kubernetes pods from a snapshot of the same kernel.
+void add_names(const SnapshotResult& snapshot, Judgement& judgement);
 
 }  // namespace kmt

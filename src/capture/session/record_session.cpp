@@ -20,6 +20,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "capture/sideband/process_facts.hpp"
 #include "capture/sideband/user_memory.hpp"
+#include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
 
@@ -298,6 +299,7 @@ void RecordSession::add_late_notes(Notes& notes) {
   notes = changes_->notes();
   notes.insert(begun_meanwhile_.begin(), begun_meanwhile_.end());
   notes["tasks_later"] = describe_processes();
+  if (std::string pods = list_pod_names(); !pods.empty()) notes["pods_later"] = std::move(pods);
   if (!excluded_.empty()) notes["recorder_tasks"] = fmt::format("{}", fmt::join(excluded_, " "));
   if (missed_calls_.total() > 0) notes["missed"] = missed_calls_.text();
   if (!moves_) return;

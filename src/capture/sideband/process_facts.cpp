@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,9 @@
 
 #include "base/file.hpp"
 #include "base/number.hpp"
+#include "base/proc_text.hpp"
 #include "base/text.hpp"
+#include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
 
@@ -50,17 +54,62 @@ std::string pid_space_of(const std::string& process) {
   return is_number(number) ? number : "0";
 }
 
+std::string cgroup2_place() {
+  for (const Mount& mount : own_mounts())
+    if (mount.type == "cgroup2") return mount.place;
+  return {};
+}
+
+// Returns the path of the cgroup below `folder` that has the process in the line `line` of its cgroup.procs.
+std::string find_cgroup_with(std::string_view line, const std::string& folder, const std::string& path,
+                             unsigned depth = 0) {
+  constexpr unsigned kDeepest = 32;
+  const std::string processes = "\n" + try_read_file(folder + path + "/cgroup.procs").value_or("");
+  if (processes.find(line) != processes.npos) return path.empty() ? "/" : path;
+  if (depth == kDeepest) return {};
+  for (const std::string& name : names_in(folder + path)) {
+    std::error_code code;
+    const std::string below = fmt::format("{}/{}", path, name);
+    if (!std::filesystem::is_directory(folder + below, code)) continue;
+    if (std::string found = find_cgroup_with(line, folder, below, depth + 1); !found.empty()) return found;
+  }
+  return {};
+}
+
+// Returns the path of the root of this process's cgroup namespace. Empty if it is the root of the mounted tree, or
+// unknown.
+std::string cgroup_space_root(const std::string& proc, const std::string& place) {
+  std::error_code code;
+  const std::string space = std::filesystem::read_symlink(proc + "/self/ns/cgroup", code).string();
+  if (space == "cgroup:[4026531835]") return {};  // PROC_CGROUP_INIT_INO, include/linux/proc_ns.h
+  const std::string cgroups = place.empty() ? cgroup2_place() : place;
+  const std::string stat = try_read_file(proc + "/self/stat").value_or("");
+  const std::string text = try_read_file(proc + "/self/cgroup").value_or("");
+  std::string_view own = cgroup_in(text);
+  if (cgroups.empty() || own.empty()) return {};
+  std::string found = find_cgroup_with(fmt::format("\n{}\n", stat.substr(0, stat.find(' '))), cgroups, "");
+  if (own == "/") own = "";
+  if (!found.ends_with(own)) return {};
+  found.resize(found.size() - own.size());
+  return found == "/" ? std::string() : found;
+}
+
 }  // namespace
 
-std::string describe_processes(const std::string& proc) {
+std::string describe_processes(const std::string& proc, const std::string& cgroups) {
   std::string lines;
+  const std::string root = cgroup_space_root(proc, cgroups);
   for (const std::string& pid : names_in(proc)) {
     if (!is_number(pid)) continue;
     const std::string process = fmt::format("{}/{}", proc, pid);
     const auto stat = try_read_file(process + "/stat");
     if (!stat) continue;  // the process has ended
-    const std::string cgroup = try_read_file(process + "/cgroup").value_or("");
-    lines += fmt::format("{} {} {} {}\n", pid, parent_in(*stat), pid_space_of(process), cgroup_in(cgroup));
+    std::string cgroup(cgroup_in(try_read_file(process + "/cgroup").value_or("")));
+    if (!root.empty() && !cgroup.empty()) {
+      if (cgroup == "/") cgroup.clear();
+      cgroup = std::filesystem::path(cgroup.insert(0, root)).lexically_normal().string();
+    }
+    lines += fmt::format("{} {} {} {}\n", pid, parent_in(*stat), pid_space_of(process), cgroup);
     for (const std::string& tid : names_in(process + "/task"))
       if (tid != pid && is_number(tid)) lines += fmt::format("{} {}\n", tid, pid);
   }
@@ -114,6 +163,7 @@ std::string list_32_bit_processes(const std::string& proc) {
 void note_processes(std::map<std::string, std::string>& notes) {
   notes["tasks"] = describe_processes();
   if (std::string list = list_32_bit_processes(); !list.empty()) notes["tasks_32_bit"] = std::move(list);
+  if (std::string pods = list_pod_names(); !pods.empty()) notes["pods"] = std::move(pods);
 }
 
 void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more) {

@@ -13,13 +13,15 @@
 
 namespace kmt {
 
-// Returns lines "PID PARENT PID-SPACE CGROUP" for processes and "TID PID" for their other threads.
-std::string describe_processes(const std::string& proc = "/proc");
+// Returns lines "PID PARENT PID-SPACE CGROUP" for processes and "TID PID" for their other threads. In a container,
+// /proc shows cgroups as "/../../other.scope", relative to the container. If `cgroups` has the cgroups of the whole
+// machine, these paths are made absolute. `cgroups` is where cgroup2 is mounted; empty: find it.
+std::string describe_processes(const std::string& proc = "/proc", const std::string& cgroups = "");
 
 // Returns the processes that run 32-bit programs, separated by blanks.
 std::string list_32_bit_processes(const std::string& proc = "/proc");
 
-// Adds the notes "tasks" and "tasks_32_bit" at the start of a recording.
+// Adds the notes "tasks", "tasks_32_bit" and "pods" at the start of a recording.
 void note_processes(std::map<std::string, std::string>& notes);
 // Adds the live processes that `notes` lacks, because they started after note_processes(), to the notes `more`. Lists
 // all 32-bit programs again. Call it as soon as events about new tasks are recorded.

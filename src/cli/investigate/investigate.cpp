@@ -219,7 +219,7 @@ int investigate_live(const InvestigateArguments& options) {
   result.diff = diff(snapshot_of(watched.before, watched.kernel), after);
   result.health = after.health;
   result.judgement = judge(watched.evidence);
-  name_merged(after, result.judgement);
+  add_names(after, result.judgement);
   return give(options, place, watched.written, trace, result);
 }
 
@@ -316,7 +316,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
-  if (copied.after) name_merged(*copied.after, result.judgement);
+  if (copied.after) add_names(*copied.after, result.judgement);
   if (copied.after) result.health = copied.after->health;
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)

@@ -209,6 +209,7 @@ struct FindingProcess {
   std::string task;
   std::uint32_t process = 0;
   std::string cgroup;
+  std::string pod_name = {};  // Kubernetes pod and container; empty: none, or unknown
   double objects = 0;
   double bytes = 0;
   std::vector<std::string> threads = {};  // names of threads that differ from the name of the process, sorted

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/tasks/pod_names.hpp"
+
 namespace kmt {
 
 // A name and a number in meminfo, vmstat, memory.stat and similar files.
@@ -200,6 +202,7 @@ struct KernelMemory {
   NamedAmounts sockets;   // "TCP mem", in pages; "FRAG memory", in bytes
   NamedAmounts recorder;  // memory of the recorder: "ring_buffers" and "bpf_maps", in bytes
   std::vector<CgroupMemory> cgroups;
+  PodNames pods;
   std::vector<AllocationSite> slab_allocations;  // alloc_traces: call sites of live objects
   std::vector<AllocationSite> slab_frees;        // free_traces: call sites that freed objects
   std::vector<AllocationSite> page_owners;       // `count` is a number of pages

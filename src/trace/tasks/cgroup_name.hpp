@@ -15,7 +15,8 @@ std::string container_of_cgroup(std::string_view path);
 std::string pod_of_cgroup(std::string_view path);
 // Returns the innermost service or scope, such as "nginx.service".
 std::string unit_of_cgroup(std::string_view path);
-// Returns the container and the pod in one text: "containerd 0123456789ab, pod 1f0a4c7e-…".
+// Returns the container and the pod in one text: "containerd 0123456789ab, pod 1f0a4c7e-…". trace/tasks/pod_names.hpp
+// finds the names of pods.
 std::string workload_of_cgroup(std::string_view path);
 
 }  // namespace kmt

@@ -96,6 +96,7 @@ std::int32_t MadePidSpaces::first_process(const TraceTasks& tasks, const TaskLif
 
 std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns, const MadePidSpaces& made) {
   const std::string path = cgroup_of(tasks, process, time_ns);
+  if (std::string pod = pod_name_of_cgroup(path, tasks.pods); !pod.empty()) return pod;
   if (std::string container = container_of_cgroup(path); !container.empty()) return container;
   for (unsigned steps = 0; steps < kMostAncestors && process.pid != 0; ++steps) {
     if (process.life != nullptr && process.life->begins_pid_space) return fmt::format("[pid space of {}]", process.pid);

@@ -41,7 +41,8 @@ Process oldest_ancestor(const TraceTasks& tasks, Process process);
 // Returns the path of the process's version 2 cgroup; empty if the trace does not contain it.
 std::string cgroup_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns);
 // Returns the container of a process. Cgroup names of Docker, Podman, containerd, CRI-O, LXC and systemd-nspawn
-// identify it: "docker 0123456789ab". Without such a name, returns the PID namespace: "[pid space 4026532256]", or
+// identify it: "docker 0123456789ab". If the trace has the names of Kubernetes pods, the result is the pod and the
+// container: "shop/web-7d4f nginx". Without such a name, returns the PID namespace: "[pid space 4026532256]", or
 // "[pid space of 812]" with its first process. Returns "[host]" for the first namespace, and an empty string if the
 // trace lacks this information.
 std::string container_of(const TraceTasks& tasks, Process process, std::uint64_t time_ns,

@@ -10,6 +10,7 @@
 
 #include "trace/tasks/lives.hpp"
 #include "trace/tasks/name_history.hpp"
+#include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
 
@@ -18,6 +19,7 @@ struct TraceTasks {
   TaskNameHistory names;                                // names that events report
   // By task ID: ID of the task's process. Use thread_group() to look it up.
   std::unordered_map<std::int32_t, std::int32_t> thread_groups;
+  PodNames pods;    // names of Kubernetes pods
   TaskLives lives;  // when tasks were created, or moved to another cgroup
 };
 

@@ -51,6 +51,7 @@ Json to_json(const FindingProcess& process) {
   json["task"] = printable(process.task);
   json["process"] = process.process == 0 ? Json(nullptr) : Json(process.process);
   json["cgroup"] = text_or_null(printable(process.cgroup));
+  json["pod_name"] = text_or_null(printable(process.pod_name));
   json["threads"] = texts(process.threads);
   json["ended"] = process.ended;
   json["objects"] = whole(process.objects);

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "trace/tasks/cgroup_name.hpp"
+#include "trace/tasks/pod_names.hpp"
 #include "views/json/common.hpp"
 #include "views/json/health.hpp"
 #include "views/json/page_census.hpp"
@@ -114,11 +115,12 @@ Json to_json(const AllocationSite& site) {
   return json;
 }
 
-Json to_json(const CgroupMemory& cgroup) {
+Json to_json(const CgroupMemory& cgroup, const PodNames& pods) {
   Json json = Json::object();
   json["path"] = printable(cgroup.path);
   json["container"] = printable(container_of_cgroup(cgroup.path));
   json["pod"] = printable(pod_of_cgroup(cgroup.path));
+  json["pod_name"] = text_or_null(printable(pod_name_of_cgroup(cgroup.path, pods)));
   json["unit"] = printable(unit_of_cgroup(cgroup.path));
   json["kernel_bytes"] = number_or_null(kernel_bytes(cgroup));
   json["user_bytes"] = number_or_null(user_bytes(cgroup));
@@ -176,7 +178,7 @@ Json to_json(const OomTask& task, std::uint64_t page_size) {
 }
 
 Json to_json(const CgroupLimit& cgroup) {
-  Json json = to_json(cgroup.memory);
+  Json json = to_json(cgroup.memory, {});
   json["usage_bytes"] = number_or_null(cgroup.usage_bytes);
   json["limit_bytes"] = number_or_null(cgroup.limit_bytes);
   return json;
@@ -227,7 +229,8 @@ void append_tables(Json& json, const SnapshotResult& result, const SnapshotOptio
   append_sites(json, "allocinfo", memory.allocinfo, options);
   json["cgroups_total"] = memory.cgroups.size();
   json["cgroups"] = Json::array();
-  for (const CgroupMemory* cgroup : shown_cgroups(result, options)) json["cgroups"].push_back(to_json(*cgroup));
+  for (const CgroupMemory* cgroup : shown_cgroups(result, options))
+    json["cgroups"].push_back(to_json(*cgroup, memory.pods));
   json["dying_cgroups_total"] = result.dying_cgroups.size();
   json["dying_cgroups"] = Json::array();
   for (const DyingCgroups* dying : largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count)))

@@ -131,7 +131,8 @@ std::string processes_text(const GrowthFinding& finding, const Detail& detail, c
   for (std::size_t i = 0; i < std::min(finding.processes.size(), most); ++i) {
     const FindingProcess& process = finding.processes[i];
     out += labelled(out.empty() ? "process" : "",
-                    fmt::format("{}{}{}, {} of this memory", ascii(process_words(process)), threads_text(process),
+                    fmt::format("{}{}{}{}, {} of this memory", ascii(process_words(process)), threads_text(process),
+                                process.pod_name.empty() ? "" : ", pod " + ascii(process.pod_name),
                                 process.cgroup.empty() ? "" : ", cgroup " + ascii(process.cgroup),
                                 percent(process.bytes, all_of(finding, finding.processes))),
                     style);

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
-#include "trace/tasks/cgroup_name.hpp"
+#include "trace/tasks/pod_names.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot/health.hpp"
 #include "views/text/snapshot/nodes.hpp"
@@ -35,7 +35,7 @@ std::string title(const KernelMemory& memory) {
   std::string text = "Kernel memory";
   if (const CgroupLimit* const cgroup = limited_cgroup(memory))
     text = fmt::format("Memory of the cgroup {}", cgroup->memory.path.empty() ? "?" : ascii(cgroup->memory.path)) +
-           in_brackets(workload_of_cgroup(cgroup->memory.path));
+           in_brackets(workload_name(cgroup->memory.path, memory.pods));
   if (!memory.release.empty()) text += ", Linux " + printable(memory.release);
   if (!memory.machine.empty()) text += ' ' + printable(memory.machine);
   if (!memory.host.empty()) text += " on " + printable(memory.host);
@@ -153,8 +153,9 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
   const std::vector<CgroupMemory>& cgroups = result.memory.cgroups;
   if (cgroups.empty()) return {};
   const auto rows = shown_cgroups(result, options);
+  const auto workload = [&](const std::string& path) { return workload_name(path, result.memory.pods); };
   const bool has_workloads =
-      std::ranges::any_of(rows, [](const CgroupMemory* one) { return !workload_of_cgroup(one->path).empty(); });
+      std::ranges::any_of(rows, [&](const CgroupMemory* one) { return !workload(one->path).empty(); });
   Table table{{{"Cgroup, with children", true},
                {"Kernel"},
                {"Slab", false, 1},
@@ -171,7 +172,7 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
     table.rows.push_back(
         {{ascii(cgroup->path), bytes_or_unknown(kernel_bytes(*cgroup), style), value("slab"), value("sock"),
           value("percpu"), value("vmalloc"), bytes_or_unknown(user_bytes(*cgroup), style)}});
-    if (has_workloads) table.rows.back().cells.push_back(ascii(workload_of_cgroup(cgroup->path)));
+    if (has_workloads) table.rows.back().cells.push_back(ascii(workload(cgroup->path)));
   }
   return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
 }
@@ -190,8 +191,9 @@ std::string dying_text(const SnapshotResult& result, const SnapshotOptions& opti
                {"Anonymous", false, 2}},
               {}};
   const auto rows = largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count));
+  const auto workload = [&](const std::string& path) { return workload_name(path, result.memory.pods); };
   const bool has_workloads =
-      std::ranges::any_of(rows, [](const DyingCgroups* one) { return !workload_of_cgroup(one->below).empty(); });
+      std::ranges::any_of(rows, [&](const DyingCgroups* one) { return !workload(one->below).empty(); });
   if (has_workloads) table.columns.push_back({"Container", true, 2});
   for (const DyingCgroups* row : rows) {
     table.rows.push_back(
@@ -199,7 +201,7 @@ std::string dying_text(const SnapshotResult& result, const SnapshotOptions& opti
           bytes_or_unknown(row->kernel_bytes, style), bytes_or_unknown(row->slab_bytes, style),
           bytes_or_unknown(row->percpu_bytes, style), bytes_or_unknown(row->file_bytes, style),
           bytes_or_unknown(row->anonymous_bytes, style)}});
-    if (has_workloads) table.rows.back().cells.push_back(ascii(workload_of_cgroup(row->below)));
+    if (has_workloads) table.rows.back().cells.push_back(ascii(workload(row->below)));
   }
   return counted_heading(
              fmt::format("Removed cgroups that still hold memory (dying cgroups, {} in all)", say_count(count, style)),

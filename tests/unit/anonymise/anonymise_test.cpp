@@ -167,6 +167,7 @@ TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
                               {"tasks", "17 1 4026531836 /system.slice/payroll.service\n18 17\n"},
                               {"cgroup_moves", "99 17 /system.slice/payroll.service\n"},
                               {"boot_id", "01234567-89ab"},
+                              {"pods", "pod 1 payroll/db\n"},
                               {"odd", "payroll"}};
   StateSample sample;
   sample.texts = {
@@ -174,12 +175,13 @@ TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
       {"kmemleak", "comm \"payroll\""},
       {"vmallocinfo",
        "0xffffc90000000000-0xffffc90000005000   20480 kernel_clone+0x94/0x3e0 pages=4 phys=0x1234 vmalloc N0=4\n"},
-      {"cgroups", "/payroll/memory.stat:anon 1\n"}};
+      {"cgroups", "/payroll/memory.stat:anon 1\n"},
+      {"pods", "pod 1 payroll/db\n"}};
   description.samples = {sample};
   std::vector<std::string> omitted;
   const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), omitted);
 
-  EXPECT_EQ(omitted, (std::vector<std::string>{"arguments", "kmemleak", "odd"}));
+  EXPECT_EQ(omitted, (std::vector<std::string>{"arguments", "kmemleak", "odd", "pods"}));
   EXPECT_TRUE(to.uname.starts_with("Linux host-"));
   EXPECT_TRUE(to.uname.ends_with(" 6.1.0 x86_64"));
   EXPECT_EQ(to.kernel.notes.at("kernel_version"), "#1 SMP");

@@ -50,7 +50,7 @@ TEST(InvestigationWords, NamesMergedCaches) {
   snapshot.caches.resize(1);
   snapshot.caches[0].name = "sigqueue";
   snapshot.caches[0].aliases = {"inotify_inode_mark", "dnotify_mark"};
-  name_merged(snapshot, result.judgement);
+  add_names(snapshot, result.judgement);
   const std::string words = concluded(result).words;
   EXPECT_NE(words.find("sigqueue (merged with inotify_inode_mark, dnotify_mark) by"), std::string::npos) << words;
 }
