@@ -39,6 +39,11 @@ int keep_message(libbpf_print_level level, const char* format, va_list arguments
   return 0;
 }
 
+// True if a seccomp filter restricts the process, as in most containers.
+bool has_seccomp_filter() {
+  return try_read_file("/proc/self/status").value_or("").find("\nSeccomp:\t2\n") != std::string::npos;
+}
+
 }  // namespace
 
 void require_bpf() {
@@ -61,6 +66,12 @@ void throw_bpf_error(const std::string& action, int code) {
   Error error(fmt::format("{}: {}", action, bpf_error_text(code)), ExitCode::unsupported);
   if (code == EMFILE || code == ENFILE)
     error.hint("Allow more open files: ulimit -n");
+  else if (code == EPERM && has_seccomp_filter())
+    // libbpf would advise to raise the limit of locked memory, which has had no effect since Linux 5.11.
+    error.hint(
+        "This process has a seccomp filter, which may block bpf(2). In a container, use a runtime whose filter allows "
+        "bpf(2) with CAP_BPF (Docker 23, containerd 1.7), or set the seccomp profile to unconfined. Before Linux 5.11, "
+        "also raise the limit of locked memory");
   else if (not_permitted && messages.find("RLIMIT_MEMLOCK") != std::string::npos)
     error.hint("This kernel counts BPF maps as locked memory. Raise the limit: `ulimit -l unlimited`");
   else if (messages.find("failed to iterate BTF objects") != std::string::npos)
