@@ -187,9 +187,9 @@ CallAbi running_abi() {
 }  // namespace
 
 PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown,
-                            const std::string& folder) {
+                            const std::string& folder, const std::string& kernel_types) {
   const CallAbi abi = running_abi();
-  const Btf kernel(folder + "/vmlinux");
+  const Btf kernel(kernel_types.empty() ? folder + "/vmlinux" : kernel_types);
   std::map<std::string, std::optional<Btf>> modules;
   PreparedCalls prepared;
   TypeCopier copier;

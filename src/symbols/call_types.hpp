@@ -25,8 +25,9 @@ struct PreparedCalls {
 // Prepares the calls of functions for recording. String arguments (const char *) and arguments on the stack are always
 // recorded, and come before all other values. `shown` has more values as paths with the syntax of resolve_value(). A
 // path is recorded for those functions that have such a value. Throws Error if the kernel has no types, or if no
-// function has one of the values in `shown`.
+// function has one of the values in `shown`. `folder` has the types of the kernel and of its modules; the types of the
+// kernel are read from the file `kernel_types` instead if it is not empty.
 PreparedCalls prepare_calls(const std::vector<CallRequest>& requests, const std::vector<std::string>& shown = {},
-                            const std::string& folder = "/sys/kernel/btf");
+                            const std::string& folder = "/sys/kernel/btf", const std::string& kernel_types = "");
 
 }  // namespace kmt

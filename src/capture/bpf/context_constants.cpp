@@ -55,7 +55,7 @@ std::int64_t from_run_queue_to_count(const KernelTypes& types) {
 
 ContextConstants context_constants(const KernelTypes& types) {
   ContextConstants constants;
-  constants.can_cast = types.has_function("bpf_rdonly_cast");
+  constants.can_cast = types.offers_function("bpf_rdonly_cast");
   // The bits of the hardirq count (include/linux/preempt.h). In kernels that also count disabled interrupts, these bits
   // are higher.
   constants.hardirq_mask = types.offset_of_cpu_variable("local_interrupt_disable_state") ? 0x0f000000 : 0x000f0000;

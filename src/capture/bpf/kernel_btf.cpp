@@ -6,6 +6,7 @@
 #include <bpf/btf.h>
 
 #include "capture/bpf/object.hpp"
+#include "capture/features/types_file.hpp"
 
 namespace kmt {
 
@@ -13,7 +14,8 @@ std::shared_ptr<btf> kernel_btf() {
   static std::weak_ptr<btf> known;
   std::shared_ptr<btf> types = known.lock();
   if (types) return types;
-  btf* const read = btf__load_vmlinux_btf();
+  const std::string& file = types_file();
+  btf* const read = file.empty() ? btf__load_vmlinux_btf() : btf__parse(file.c_str(), nullptr);
   if (read == nullptr) throw_bpf_error("Cannot read the kernel's types (BTF)", errno);
   types.reset(read, btf__free);
   known = types;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Loads the running kernel's types (BTF). They need several megabytes, so all users share one copy, which is freed
-// after the last user.
+// Loads the running kernel's types (BTF), from the kernel or from the file of --btf. They need several megabytes, so
+// all users share one copy, which is freed after the last user.
 #pragma once
 
 #include <memory>

@@ -4,13 +4,17 @@
 #pragma once
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
+#include "capture/features/types_file.hpp"
 
 namespace kmt {
 
@@ -37,14 +41,19 @@ bool allocate_before_where_needed(bpf_map* map);
 // Returns how many bytes of kernel memory a loaded object's maps use.
 std::uint64_t memory_of_maps(const bpf_object* object);
 
-template <typename Skeleton, Skeleton* (*Open)(), int (*Load)(Skeleton*), void (*Destroy)(Skeleton*)>
+// `WithoutBtf` returns the bytes of the same programs for kernels that do not describe their types themselves. libbpf
+// refuses to load programs with kernel functions (kfuncs) there.
+template <typename Skeleton, int (*Create)(Skeleton*), int (*Load)(Skeleton*), void (*Destroy)(Skeleton*),
+          const void* (*WithoutBtf)(std::size_t*) = nullptr>
 class BpfSkeleton {
  public:
   BpfSkeleton() {
     require_bpf();
     keep_libbpf_messages();
-    skeleton_.reset(Open());
-    if (!skeleton_) throw_bpf_error("Cannot open the BPF object", errno);
+    skeleton_.reset(static_cast<Skeleton*>(std::calloc(1, sizeof(Skeleton))));
+    int error = skeleton_ ? Create(skeleton_.get()) : -ENOMEM;
+    if (error == 0) error = open();
+    if (error != 0) throw_bpf_error("Cannot open the BPF object", -error);
   }
 
   void load() {
@@ -85,6 +94,17 @@ class BpfSkeleton {
   const Skeleton* operator->() const { return skeleton_.get(); }
 
  private:
+  int open() {
+    LIBBPF_OPTS(bpf_object_open_opts, options);
+    const std::string& types = types_file();
+    if (!types.empty()) {
+      options.btf_custom_path = types.c_str();
+      if constexpr (WithoutBtf != nullptr)
+        skeleton_->skeleton->data = const_cast<void*>(WithoutBtf(&skeleton_->skeleton->data_sz));
+    }
+    return bpf_object__open_skeleton(skeleton_->skeleton, &options);
+  }
+
   struct DestroySkeleton {
     void operator()(Skeleton* skeleton) const { Destroy(skeleton); }
   };

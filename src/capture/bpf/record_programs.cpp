@@ -17,6 +17,7 @@
 #include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/programs/records.skel.h"
+#include "capture/bpf/programs/records_without_btf.skel.h"
 #include "capture/bpf/record/page_table.hpp"
 #include "capture/bpf/tracepoint_arguments.hpp"
 #include "capture/features/events.hpp"
@@ -29,7 +30,8 @@ constexpr std::uint64_t kFewestRingBytes = 4096;
 constexpr std::uint64_t kMostRingBytes = 16 << 20;
 constexpr std::uint64_t kLargestEntry = (KMT_MOST_KERNEL_WORDS + KMT_STACK_WORDS) * sizeof(std::uint64_t);
 
-using Object = BpfSkeleton<records_bpf, records_bpf__open, records_bpf__load, records_bpf__destroy>;
+using Object = BpfSkeleton<records_bpf, records_bpf__create_skeleton, records_bpf__load, records_bpf__destroy,
+                           records_without_btf_bpf__elf_bytes>;
 
 struct RecordProgram {
   EventName event;

@@ -6,6 +6,7 @@
 #include <bpf/btf.h>
 
 #include "capture/bpf/kernel_btf.hpp"
+#include "capture/features/types_file.hpp"
 
 namespace kmt {
 
@@ -93,6 +94,8 @@ std::optional<std::uint64_t> KernelTypes::offset_of_cpu_variable(const std::stri
 bool KernelTypes::has_function(const std::string& name) const {
   return btf__find_by_name_kind(types_, name.c_str(), BTF_KIND_FUNC) >= 0;
 }
+
+bool KernelTypes::offers_function(const std::string& name) const { return types_file().empty() && has_function(name); }
 
 std::optional<std::uint64_t> KernelTypes::enumerated(const std::string& name) const {
   for (unsigned id = 1; id < btf__type_cnt(types_); ++id) {

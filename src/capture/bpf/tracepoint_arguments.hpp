@@ -28,6 +28,8 @@ class KernelTypes {
   std::optional<std::uint64_t> offset_of_member(const std::string& structure, const std::string& member) const;
   bool has_member(const std::string& structure, const std::string& member) const;
   bool has_function(const std::string& name) const;
+  // True if BPF programs can call, or iterate with, this function. Needs types in the kernel itself, not in a file.
+  bool offers_function(const std::string& name) const;
   // Returns the number of a function's parameters; empty if the BTF lacks the function.
   std::optional<unsigned> parameters_of_function(const std::string& name) const;
   // Returns the offset of a per-CPU variable in each CPU's copy; empty if the BTF lacks the variable.

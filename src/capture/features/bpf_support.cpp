@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/confinement/privileges.hpp"
+#include "capture/features/types_file.hpp"
 #include "trace/kernel_release.hpp"
 
 namespace kmt {
@@ -32,10 +33,10 @@ BpfSupport bpf_support() {
             ::geteuid() == 0
                 ? "root lacks CAP_BPF and CAP_PERFMON here: give them to the container, or run kmemtrace on the host"
                 : "run kmemtrace as root, or with CAP_BPF and CAP_PERFMON"};
-  if (::access(kKernelBtf, R_OK) != 0)
+  if (types_file().empty() && ::access(kKernelBtf, R_OK) != 0)
     return {fmt::format("this kernel does not describe its types: no {}", kKernelBtf),
-            "this requires a kernel with CONFIG_DEBUG_INFO_BTF=y, which distributions enable since 2020; `kmemtrace "
-            "record` needs neither BPF nor BTF"};
+            "this requires a kernel with CONFIG_DEBUG_INFO_BTF=y, which distributions enable since 2020, or a file "
+            "with this kernel's types (--btf FILE); `kmemtrace record` needs neither BPF nor BTF"};
   // Before kFirstExact, a program on a raw tracepoint may interrupt itself and miscount (kernel/trace/bpf_trace.c).
   utsname name{};
   if (::uname(&name) == 0 && version_of(name.release).value_or(kFirstExact) < kFirstExact)

@@ -32,6 +32,7 @@
 #include "cli/support/output.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/say.hpp"
+#include "cli/support/types_option.hpp"
 #include "reading/snapshots.hpp"
 #include "results/series/thresholds.hpp"
 #include "snapshot/parse.hpp"
@@ -54,6 +55,7 @@ struct InvestigateArguments {
   std::string threshold;
   double cpu = 1;
   bool dry_run = false;
+  std::string btf;
   ResultOptions result;
 };
 
@@ -162,6 +164,7 @@ int give(const InvestigateArguments& options, InvestigationPlace& place, const s
 }
 
 int investigate_live(const InvestigateArguments& options) {
+  use_types(options.btf);
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;
@@ -359,13 +362,14 @@ Command investigate_command() {
       "snapshot --from`. PATH may also contain trace.kmt, trace.dat or perf.data, or be a folder that -o wrote. "
       "PATH may also be a kernel log with reports of several OOM kills, or the folder or archive of a support tool "
       "with such a log.",
-      {.excludes = {"--dry-run"}});
+      {.excludes = {"--dry-run", "--btf"}});
   command.option("--threshold", &options->threshold, "RATE", "Report growth above RATE: 64K/m, 1M/h (default: 64K/m)");
   command.option(
       "--cpu", &options->cpu, "PERCENT",
       "Use at most PERCENT of this machine's CPU time (default: 1)\nSampling and recording stop before they would "
       "exceed this budget. The budget is at least 2.4 s; the start and end of an investigation use about one second.",
       {.check = check_percent});
+  add_types_option(command, options->btf);
   add_result_options(command, options->result, "kmemtrace.investigate/1", "plain digits and full names");
   return command;
 }

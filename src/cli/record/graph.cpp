@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "capture/features/call_tracing.hpp"
 #include "capture/features/kernel_symbols.hpp"
+#include "capture/features/types_file.hpp"
 #include "capture/ftrace/recorder.hpp"
 #include "capture/recorded_calls.hpp"
 #include "capture/sideband/kernel_facts.hpp"
@@ -144,8 +145,9 @@ RecordedCalls calls_of(const CallRecordOptions& options, const std::vector<Trace
     if (index.try_emplace({function.module, function.name}, requests.size()).second)
       requests.push_back({function.name, function.module});
   PreparedCalls prepared;
-  if (::access(kKernelTypes, R_OK) == 0)
-    prepared = prepare_calls(requests, options.shown);
+  const std::string types = types_file().empty() ? kKernelTypes : types_file();
+  if (::access(types.c_str(), R_OK) == 0)
+    prepared = prepare_calls(requests, options.shown, "/sys/kernel/btf", types);
   else
     say("note: this kernel does not describe its types ({}): arguments and results are shown as numbers\n",
         kKernelTypes);

@@ -18,6 +18,7 @@
 #include "cli/record/trigger.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
+#include "cli/support/types_option.hpp"
 
 namespace kmt {
 
@@ -96,6 +97,7 @@ int record_trace(const RecordOptions& options) {
   check_backend(options);
   if (options.boot && !(boot = boot_buffer_or_plan(options))) return 0;
   check_output(options.output);
+  use_types(options.btf);
   const std::string tracefs = tracefs_for(options);
   offer_to_remove_stale(tracefs, options.remove_stale);
   const RecordRequest request = request_of(options, tracefs);
@@ -177,6 +179,7 @@ void add_selection_options(Command& command, RecordOptions& options) {
       "--no-probes", &options.no_probes,
       "Do not probe kernel paths without a tracepoint\nBy default, kprobe events record what kmem_cache_free_bulk(), "
       "kfree_rcu() and others free, and what bulk functions allocate (only with --backend tracefs).");
+  add_types_option(command, options.btf);
   command.flag("-F,--only-command", &options.only_command, "Record only COMMAND and its child processes");
 }
 

@@ -34,6 +34,7 @@ struct RecordOptions {
   bool stalls = false;
   bool page_owner = false;
   bool no_probes = false;
+  std::string btf;  // value of --btf
   bool only_command = false;
   bool boot = false;
   bool remove_stale = false;

@@ -26,6 +26,7 @@
 #include "cli/support/parse.hpp"
 #include "cli/support/say.hpp"
 #include "cli/support/suggest.hpp"
+#include "cli/support/types_option.hpp"
 #include "symbols/call_type_source.hpp"
 #include "symbols/running_types.hpp"
 #include "views/json/graph.hpp"
@@ -211,8 +212,7 @@ int graph(const Command& command, const GraphArguments& options) {
   trace.files = options.words;
   std::optional<CallTrace> recorded;
   if (is_recorded) {
-    if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id()))
-      say("note: it is unknown whether the types in {} are from this kernel\n", printable(options.btf));
+    if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id())) use_types(options.btf);
     if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);

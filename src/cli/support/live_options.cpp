@@ -14,6 +14,7 @@
 #include "capture/ftrace/process_filter.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/say.hpp"
+#include "cli/support/types_option.hpp"
 
 namespace kmt {
 
@@ -38,6 +39,7 @@ void add_live_options(Command& command, LiveOptions& options) {
                  "Watch only tasks in CGROUP and in cgroups below it\nOnly cgroups of version 2 can be selected.");
   command.option("-d,--duration", &options.duration, "T", "Stop after time T: 10s, 1.5s, 200ms, 5m");
   add_no_probes_option(command, options.no_probes);
+  add_types_option(command, options.btf);
   command.argument("COMMAND", &options.command,
                    "Run COMMAND, and watch COMMAND and its child processes until COMMAND ends\n"
                    "Allocations in an interrupt are included if the interrupted task is watched.");

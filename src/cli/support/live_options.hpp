@@ -17,10 +17,11 @@ struct LiveOptions {
   std::string cgroup;
   std::string duration;
   bool no_probes = false;
+  std::string btf;  // value of --btf
   std::vector<std::string> command;
 };
 
-// Adds -a, -p, --cgroup, -d, --no-probes and COMMAND. `options` must outlive the command.
+// Adds -a, -p, --cgroup, -d, --no-probes, --btf and COMMAND. `options` must outlive the command.
 void add_live_options(Command& command, LiveOptions& options);
 // Adds --no-probes. `no_probes` must outlive the command.
 void add_no_probes_option(Command& command, bool& no_probes);

@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "cli/support/command_end.hpp"
 #include "cli/support/say.hpp"
+#include "cli/support/types_option.hpp"
 
 namespace kmt {
 
@@ -31,6 +32,7 @@ bool has_ended(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH
 LiveRun::LiveRun(const LiveOptions& options) : options_(options), duration_(duration_of(options)) {
   if (!options.command.empty()) command_.emplace(options.command);
   selection_ = selection_of(options, command_ ? std::optional(command_->pid()) : std::nullopt);
+  use_types(options.btf);
   say_caveats();
 }
 

@@ -74,7 +74,8 @@ started and is not yet freed.
 Estimates are unbiased for any duration, so a profile may run all the time. An event that is not sampled costs some
 nanoseconds.
 
-This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux,
+or --btf FILE).
 
 Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  profiled

@@ -18,6 +18,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/live_options.hpp"
 #include "cli/support/say.hpp"
+#include "cli/support/types_option.hpp"
 #include "cli/watch/armed.hpp"
 #include "cli/watch/heap_watch.hpp"
 #include "cli/watch/memory_account.hpp"
@@ -37,6 +38,7 @@ struct ServeArguments {
   std::string cgroup;
   bool no_bpf = false;
   bool no_probes = false;
+  std::string btf;
   std::size_t most_names = 50;
   ArmedOptions armed = {.condition = {}, .folder = {}, .lasting = "2m", .pause = "1h"};
 };
@@ -59,7 +61,7 @@ BPF programs count allocations and bytes exactly, by call site and cache. Live b
 the start are estimated from samples. The number of names is limited. The names with most allocated or live bytes have
 separate series, and all others share the series "other". On Linux 6.13 and later, the objects that were allocated and
 freed in each slab cache are counted exactly too. BPF programs need root (or CAP_BPF and CAP_PERFMON), and a kernel that
-describes its types (/sys/kernel/btf/vmlinux). If they cannot be used, only the kernel's counters are served.
+describes its types (/sys/kernel/btf/vmlinux, or --btf FILE). If they cannot be used, only the kernel's counters are served.
 
 With --investigate-on, this command runs `kmemtrace investigate` when the condition becomes true. It prints the verdict in
 one line and keeps the evidence. Without --prometheus, it only waits for the condition, which costs nearly nothing.
@@ -169,6 +171,7 @@ std::unique_ptr<CountedEvents> count_events(const ServeArguments& options, std::
   }
   LiveOptions live;
   live.cgroup = options.cgroup;
+  use_types(options.btf);
   try {
     say_caveats();
     return std::make_unique<CountedEvents>(options, live);
@@ -247,6 +250,7 @@ Command serve_command() {
   command.option("--cgroup", &options->cgroup, "CGROUP", "Watch only tasks in CGROUP and in cgroups below it");
   command.flag("--no-bpf", &options->no_bpf, "Serve only the kernel's counters, and count no events");
   add_no_probes_option(command, options->no_probes);
+  add_types_option(command, options->btf);
   command.option("--top", &options->most_names, "N", "Serve series of at most N call sites and N caches (default: 50)",
                  {.range = OptionRange{1, 10000}});
   ArmedOptions& armed = options->armed;

@@ -40,7 +40,8 @@ struct Seen {
 
 class BpfCallPrograms : public testing::Test {
  protected:
-  using Object = BpfSkeleton<calls_run_bpf, calls_run_bpf__open, calls_run_bpf__load, calls_run_bpf__destroy>;
+  using Object =
+      BpfSkeleton<calls_run_bpf, calls_run_bpf__create_skeleton, calls_run_bpf__load, calls_run_bpf__destroy>;
 
   void SetUp() override {
     if (const BpfSupport support = bpf_support(); !support.missing.empty()) GTEST_SKIP() << support.missing;

@@ -17,7 +17,8 @@
 namespace kmt {
 namespace {
 
-using Object = BpfSkeleton<context_run_bpf, context_run_bpf__open, context_run_bpf__load, context_run_bpf__destroy>;
+using Object =
+    BpfSkeleton<context_run_bpf, context_run_bpf__create_skeleton, context_run_bpf__load, context_run_bpf__destroy>;
 
 // Makes system calls. Some are interrupted, and some disable softirqs.
 void work(int milliseconds) {

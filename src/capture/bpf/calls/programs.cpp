@@ -23,6 +23,7 @@
 #include "capture/bpf/mapped_array.hpp"
 #include "capture/bpf/object.hpp"
 #include "capture/bpf/programs/calls.skel.h"
+#include "capture/bpf/programs/calls_without_btf.skel.h"
 #include "capture/features/preemption.hpp"
 #include "trace/code/interrupt_functions.hpp"
 
@@ -36,7 +37,8 @@ constexpr unsigned kFewerTasks = 8192;
 constexpr std::size_t kMostTrampolinesAtAll = 256;  // maximum number of trampolines if probes are unavailable
 constexpr std::uint64_t kLargestEntry = KMT_CALL_WORDS * sizeof(std::uint64_t) + KMT_MOST_VALUES_BYTES + 256;
 
-using Object = BpfSkeleton<calls_bpf, calls_bpf__open, calls_bpf__load, calls_bpf__destroy>;
+using Object = BpfSkeleton<calls_bpf, calls_bpf__create_skeleton, calls_bpf__load, calls_bpf__destroy,
+                           calls_without_btf_bpf__elf_bytes>;
 
 enum class Way : std::uint8_t { trampolines, probes, some_trampolines };
 

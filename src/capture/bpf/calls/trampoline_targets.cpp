@@ -15,6 +15,7 @@
 
 #include "base/text.hpp"
 #include "capture/bpf/kernel_btf.hpp"
+#include "capture/features/types_file.hpp"
 
 namespace kmt {
 
@@ -90,6 +91,10 @@ TrampolineTargets find_trampoline_targets(const std::vector<TracedFunction>& fun
   const std::shared_ptr<btf> of_kernel = kernel_btf();
   const std::map<std::string_view, Namesakes> names = count_names(functions, kallsyms);
   TrampolineTargets targets;
+  if (!types_file().empty()) {
+    targets.of.resize(functions.size(), {.why_not = "the kernel does not describe its types itself"});
+    return targets;
+  }
   std::map<std::string_view, std::optional<ModuleTypes>> modules;
   for (const TracedFunction& function : functions) {
     TrampolineTarget& target = targets.of.emplace_back();

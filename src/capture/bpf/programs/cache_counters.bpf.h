@@ -9,8 +9,12 @@
 
 #include <bpf/bpf_helpers.h>
 
+#ifdef KMT_WITHOUT_KERNEL_BTF
+#define bpf_get_kmem_cache(address) ((struct kmem_cache*)(address))  // never runs
+#else
 // Since Linux 6.13 (kernel/bpf/helpers.c). Returns NULL for addresses outside slabs, such as those of large kmallocs.
 extern struct kmem_cache* bpf_get_kmem_cache(u64 address) __ksym __weak;
+#endif
 // true if objects are counted: the running kernel has bpf_get_kmem_cache(), and counts were requested
 const volatile __u8 counts_caches = 0;
 

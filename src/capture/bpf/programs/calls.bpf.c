@@ -75,7 +75,7 @@ struct {
   __type(value, struct task_calls);
 } no_calls SEC(".maps");
 
-SEC("tp_btf/sched_process_free")
+SEC("raw_tp/sched_process_free")
 int forget_task(u64* context) {
   const u64 task = context[0];
   bpf_map_delete_elem(&tasks, &task);

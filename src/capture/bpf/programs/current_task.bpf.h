@@ -16,7 +16,11 @@ struct task_ids {
 
 // True if the kernel allows programs to read directly from the task.
 static __always_inline bool has_typed_task(void) {
+#ifdef KMT_WITHOUT_KERNEL_BTF
+  return false;
+#else
   return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
+#endif
 }
 
 static __always_inline const struct task_struct* current_task(void) {

@@ -6,6 +6,10 @@
 
 #include <bpf/bpf_helpers.h>
 
+#ifdef KMT_WITHOUT_KERNEL_BTF
+#define bpf_rdonly_cast(pointer, type) ((void*)(pointer))  // never runs
+#else
 extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym __weak;  // since Linux 6.2
+#endif
 // true if the running kernel has bpf_rdonly_cast()
 const volatile __u8 can_cast = 0;

@@ -16,7 +16,7 @@ namespace kmt {
 
 namespace {
 
-using Object = BpfSkeleton<pages_bpf, pages_bpf__open, pages_bpf__load, pages_bpf__destroy>;
+using Object = BpfSkeleton<pages_bpf, pages_bpf__create_skeleton, pages_bpf__load, pages_bpf__destroy>;
 
 constexpr unsigned kAttempts = 10;
 constexpr std::uint32_t kFewestPairs = 4;

@@ -33,7 +33,7 @@ bool CacheTables::prepare(bpf_map* map, std::size_t cpus, CacheRequest request, 
                           std::vector<PathProgram> paths) {
   map_ = map;
   if (request.counts)
-    counting_ = types.has_function("bpf_get_kmem_cache") ? CacheCounting::counted : CacheCounting::unsupported;
+    counting_ = types.offers_function("bpf_get_kmem_cache") ? CacheCounting::counted : CacheCounting::unsupported;
   const bool counts = counting_ == CacheCounting::counted;
   entries_ = counts ? cpus * KMT_SLAB_EVENTS * KMT_COUNTED_CACHES : 0;
   bpf_map__set_max_entries(map, counts ? static_cast<unsigned>(entries_) : 1);

@@ -15,6 +15,7 @@
 #include "capture/bpf/programs/arguments.h"
 #include "capture/bpf/programs/counters.h"
 #include "capture/bpf/programs/counters.skel.h"
+#include "capture/bpf/programs/counters_without_btf.skel.h"
 #include "capture/bpf/tracepoint_arguments.hpp"
 #include "capture/bpf/watch/cache_tables.hpp"
 
@@ -34,7 +35,8 @@ constexpr std::array<CountedEvent, KMT_EVENT_COUNT> kEvents = {{
 #undef KMT_EVENT
 }};
 
-using Object = BpfSkeleton<counters_bpf, counters_bpf__open, counters_bpf__load, counters_bpf__destroy>;
+using Object = BpfSkeleton<counters_bpf, counters_bpf__create_skeleton, counters_bpf__load, counters_bpf__destroy,
+                           counters_without_btf_bpf__elf_bytes>;
 
 std::array<bpf_program*, KMT_EVENT_COUNT> programs_of(Object& object) {
   return {
@@ -85,7 +87,7 @@ void EventCounters::State::leave_out(const BpfSelection& selection, bool probes)
       missing.push_back(name_of(event));
     }
   }
-  object->rodata->can_cast = types.has_function("bpf_rdonly_cast");
+  object->rodata->can_cast = types.offers_function("bpf_rdonly_cast");
   object->rodata->counts_caches =
       caches.prepare(object->maps.caches, cpus, {.counts = true, .probes = probes}, types, path_programs(object));
   if (missing.size() == programs.size())

@@ -20,6 +20,7 @@
 #include "capture/bpf/programs/arguments.h"
 #include "capture/bpf/programs/heap.h"
 #include "capture/bpf/programs/heap.skel.h"
+#include "capture/bpf/programs/heap_without_btf.skel.h"
 #include "capture/bpf/tracepoint_arguments.hpp"
 #include "capture/bpf/watch/cache_tables.hpp"
 #include "capture/bpf/watch/log2_table.hpp"
@@ -33,7 +34,8 @@ constexpr std::uint32_t kMostSites = 8192;
 constexpr std::uint32_t kGenerations = 2;
 static_assert(kMostMeanBytes == KMT_MOST_MEAN_BYTES);
 
-using Object = BpfSkeleton<heap_bpf, heap_bpf__open, heap_bpf__load, heap_bpf__destroy>;
+using Object = BpfSkeleton<heap_bpf, heap_bpf__create_skeleton, heap_bpf__load, heap_bpf__destroy,
+                           heap_without_btf_bpf__elf_bytes>;
 
 struct HeapProgram {
   const char* name;

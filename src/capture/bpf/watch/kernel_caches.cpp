@@ -24,8 +24,8 @@ namespace kmt {
 
 namespace {
 
-using Object =
-    BpfSkeleton<kernel_caches_bpf, kernel_caches_bpf__open, kernel_caches_bpf__load, kernel_caches_bpf__destroy>;
+using Object = BpfSkeleton<kernel_caches_bpf, kernel_caches_bpf__create_skeleton, kernel_caches_bpf__load,
+                           kernel_caches_bpf__destroy>;
 
 std::string slabinfo_text() { return try_read_file("/proc/slabinfo").value_or(""); }
 
@@ -69,7 +69,7 @@ struct KernelCaches::Program {
 KernelCaches::KernelCaches() {
   if (!parse_slabinfo(slabinfo_text()).caches.empty()) return;
   const auto nodes = possible_nodes();
-  if (!nodes || !KernelTypes().has_function("bpf_iter_kmem_cache")) return;
+  if (!nodes || !KernelTypes().offers_function("bpf_iter_kmem_cache")) return;
   try {
     program_ = std::make_unique<Program>(*nodes);
   } catch (const Error&) {
