@@ -2,6 +2,7 @@
 #include "base/file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -65,20 +66,21 @@ FileDescriptor unnamed_file(const std::string& directory) {
 namespace {
 
 std::string read_to_end(int fd, const std::string& path) {
+  // The size of procfs files is unknown, so a large file gets much room at once. Memory that is not written costs
+  // nothing, but a larger copy of a large text does.
+  constexpr std::size_t kLargeText = 1 << 20;
+  constexpr std::size_t kRoomForLargeText = 32 << 20;
   std::string text;
-  std::size_t used = 0;
-  constexpr std::size_t kLeastRoom = 1 << 16;
-  constexpr std::size_t kMostRoom = 1 << 20;
+  std::array<char, 1 << 14> part;
   for (;;) {
-    // Each read of a large procfs file returns at most one page. The buffer has room for several such reads.
-    if (text.size() - used < kLeastRoom) text.resize(used + std::clamp(used, kLeastRoom, kMostRoom));
-    const ssize_t count = ::read(fd, text.data() + used, text.size() - used);
+    const ssize_t count = ::read(fd, part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_error("Cannot read", path);
     if (count == 0) break;
-    used += static_cast<std::size_t>(count);
+    if (text.size() > kLargeText && text.capacity() < kRoomForLargeText) text.reserve(kRoomForLargeText);
+    text.append(part.data(), static_cast<std::size_t>(count));
   }
-  text.resize(used);
+  if (text.size() < kLargeText) text.shrink_to_fit();
   return text;
 }
 

@@ -30,6 +30,11 @@ run record-dat record --no-probes -o trace.dat -- sh /tmp/workload
 for trace in trace.kmt trace.dat stacks.kmt; do
   run "check-$trace" check --json "$trace"
 done
+recorder record -d 4s -o memory.kmt 2>memory.err &
+recorder=$!
+sleep 3
+grep VmHWM /proc/$recorder/status >memory.status
+wait $recorder || failed=1
 run convert convert trace.dat converted.kmt
 head -c $(($(stat -c %s trace.kmt) * 3 / 4)) trace.kmt >cut.kmt
 run repair repair cut.kmt -o repaired.kmt

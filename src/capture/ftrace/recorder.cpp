@@ -143,7 +143,7 @@ void FtraceBackend::set_up_calls(RecordOutcome& outcome) {
 }
 
 std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& outcome) {
-  const KernelDescription& kernel = outcome.recording.kernel;
+  KernelDescription& kernel = outcome.recording.kernel;
   PageSink* const sink = hooks_.described ? hooks_.described(kernel, cpus_) : nullptr;
   readers_.emplace(instance_->path(), kernel.sub_buffer_bytes, request_.scratch_directory, sink);
   if (!own.empty()) {

@@ -120,8 +120,8 @@ struct RecordHooks {
   // and the kernel's counts.
   std::function<void(const RecordProgress&, const std::function<RawRecording()>& recording)> progress = nullptr;
   // Called before tracing starts. Returns the sink for the pages, or nullptr to use files. May throw to cancel the
-  // recording.
-  std::function<PageSink*(const KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
+  // recording. May take the kernel's symbols (kallsyms), which the recorder does not need any more.
+  std::function<PageSink*(KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
   std::function<void(const StateSample&)> sampled = nullptr;
   // Called for the first and the last sample, outside the recorded time. May add data that take longer to read.
   std::function<void(StateSample&)> completed = nullptr;

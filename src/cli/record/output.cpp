@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -101,12 +102,15 @@ RecordOutput::RecordOutput(const RecordOptions& options, const RecordRequest& re
     throw Error("--file-version applies only to a trace.dat: -o FILE.dat");
 }
 
-RecordingSink* RecordOutput::open(const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+RecordingSink* RecordOutput::open(KernelDescription& kernel, const std::vector<unsigned>& cpus) {
   reserve_.take(directory_, bytes_at_end(options_, kernel, cpus.size()));
   if (writes_trace_dat(options_)) return nullptr;
+  // A copy of the symbols would cost several megabytes, and only the file needs them from here on.
+  std::string kallsyms = std::exchange(kernel.kallsyms, {});
   KernelDescription described = kernel;
+  described.kallsyms = std::move(kallsyms);
   described.notes.merge(notes_of_recording(options_));
-  recording_.emplace(options_.output, described, cpus, rotation_, flight_);
+  recording_.emplace(options_.output, std::move(described), cpus, rotation_, flight_);
   return &recording_->encoder();
 }
 

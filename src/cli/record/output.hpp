@@ -33,7 +33,7 @@ class RecordOutput {
   RecordOutput(const RecordOptions& options, const RecordRequest& request);
 
   // Returns the sink for pages or records. Returns nullptr if the recorder must keep them until the end. Throws Error.
-  RecordingSink* open(const KernelDescription& kernel, const std::vector<unsigned>& cpus);
+  RecordingSink* open(KernelDescription& kernel, const std::vector<unsigned>& cpus);
   void add(const StateSample& sample);  // call it only for a .kmt file that is open
   void add(UserMemory memory);          // call it only if is_one_file() is true
   bool is_one_file() const;             // true for a .kmt file without rotation and without a flight recorder

@@ -67,7 +67,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
     hooks.completed = [&](StateSample& sample) { complete_sample(sample, options.page_owner); };
   }
   if (output.is_one_file()) hooks.mapped = [&](UserMemory memory) { output.add(std::move(memory)); };
-  const OpenSink open = [&](const KernelDescription& kernel, const std::vector<unsigned>& cpus) {
+  const OpenSink open = [&](KernelDescription& kernel, const std::vector<unsigned>& cpus) {
     if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
     RecordingSink* const sink = output.open(kernel, cpus);
     if (steps.begins) steps.begins();

@@ -20,9 +20,10 @@ namespace {
 constexpr int kLevelOfEvents = 1;  // low to save time, because columns are already compact and there are many blocks
 // A recording waits for this compression once per file. Level 9 would save 7 % in twice the time.
 constexpr int kLevelOfTexts = 5;
-constexpr int kLevelOfPatches = 6;  // higher, because patches are written only every few seconds
-constexpr int kLeastWindow = 10;    // log2 of the smallest window of zstd, in bytes
-constexpr int kMostWindow = 27;     // log2 of the largest window, in bytes; a patch needs room for two chunks
+constexpr int kSizeOfTextTables = 17;  // log2; zstd needs 2 MiB with it instead of 6 MiB, and the text grows by 1 %
+constexpr int kLevelOfPatches = 6;     // higher, because patches are written only every few seconds
+constexpr int kLeastWindow = 10;       // log2 of the smallest window of zstd, in bytes
+constexpr int kMostWindow = 27;        // log2 of the largest window, in bytes; a patch needs room for two chunks
 
 bool is_proportionate(std::uint64_t plain, std::uint64_t stored, std::uint64_t most = kMostRatio) {
   return plain <= kMostPlainBytes && plain <= stored * most;
@@ -138,6 +139,34 @@ std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const
   }
   out.resize(kChunkHeaderBytes + stored);
   return with_header(std::move(out), type, compressed ? kCompressed : 0, stream, plain.size());
+}
+
+std::vector<std::uint8_t> make_text_chunk(ChunkType type, std::uint16_t stream, Bytes head, Bytes text) {
+  const std::size_t plain = head.size() + text.size();
+  const std::unique_ptr<ZSTD_CCtx, FreeZstd> context(ZSTD_createCCtx());
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevelOfTexts);
+  for (const ZSTD_cParameter size : {ZSTD_c_windowLog, ZSTD_c_hashLog, ZSTD_c_chainLog})
+    ZSTD_CCtx_setParameter(context.get(), size, kSizeOfTextTables);
+  ZSTD_CCtx_setPledgedSrcSize(context.get(), plain);
+  std::vector<std::uint8_t> out(kChunkHeaderBytes);
+  std::size_t left = 1;  // bytes that zstd has not written yet, or an error
+  for (const bool is_last : {false, true}) {
+    const Bytes part = is_last ? text : head;
+    ZSTD_inBuffer in{part.data(), part.size(), 0};
+    do {
+      const std::size_t used = out.size();
+      out.resize(used + ZSTD_CStreamOutSize());
+      ZSTD_outBuffer to{out.data(), out.size(), used};
+      left = ZSTD_compressStream2(context.get(), &to, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
+      out.resize(to.pos);
+    } while (ZSTD_isError(left) == 0 && (is_last ? left != 0 : in.pos < in.size));
+  }
+  const std::size_t stored = out.size() - kChunkHeaderBytes;
+  if (ZSTD_isError(left) == 0 && stored < plain && is_proportionate(plain, stored))
+    return with_header(std::move(out), type, kCompressed, stream, plain);
+  std::vector<std::uint8_t> whole(head.begin(), head.end());
+  whole.insert(whole.end(), text.begin(), text.end());
+  return make_chunk(type, stream, whole);
 }
 
 std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,

@@ -39,6 +39,8 @@ std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 // Returns the header and the payload. Compresses the payload if that makes it smaller. Throws Error if it is too large
 // for a chunk.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
+// Returns a chunk whose payload is `head` and then `text`. Needs no copy of a large text.
+std::vector<std::uint8_t> make_text_chunk(ChunkType type, std::uint16_t stream, Bytes head, Bytes text);
 // Returns the header and the payload of a patch, which stores only the difference to `base`. The reader must have
 // `base`. Returns {} if the ratio of the sizes is larger than readers accept.
 std::vector<std::uint8_t> make_patch(ChunkType type, std::uint16_t stream, Bytes base,

@@ -67,9 +67,10 @@ Payload encode_facts(const TraceDescription& description) {
   return out;
 }
 
-Payload encode_symbols(const TraceDescription& description) {
+Payload encode_symbols_head(const TraceDescription& description) {
   Payload out;
-  append_fact(out, "kallsyms", description.kernel.kallsyms);
+  append_text(out, "kallsyms");
+  append_varint(out, description.kernel.kallsyms.size());
   return out;
 }
 

@@ -28,11 +28,18 @@ FileWriter::FileWriter(const std::string& path, Replaced replaced) : file_(path,
   size_ = header.size();
 }
 
+PackedChunk pack_symbols(const TraceDescription& description) {
+  const std::string& text = description.kernel.kallsyms;
+  return {kFacts, 0,
+          make_text_chunk(kFacts, 0, encode_symbols_head(description),
+                          {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()})};
+}
+
 std::vector<PackedChunk> pack_description(const TraceDescription& description) {
   std::vector<PackedChunk> chunks;
   chunks.push_back(pack(kFacts, 0, encode_facts(description)));
   chunks.push_back(pack(kFormats, 0, encode_formats(description.kernel.formats)));
-  chunks.push_back(pack(kFacts, 0, encode_symbols(description)));
+  chunks.push_back(pack_symbols(description));
   if (const CallTypes& types = description.kernel.call_types; !types.empty())
     chunks.push_back(pack(kTypes, 0, encode_types(types)));
   if (const UserMemory& memory = description.kernel.user_memory; !memory.empty())

@@ -19,6 +19,8 @@ namespace kmt::kmt_format {
 // Packs the chunks at the start of a file, except those of its streams.
 std::vector<PackedChunk> pack_description(const TraceDescription& description);
 
+PackedChunk pack_symbols(const TraceDescription& description);
+
 class FileWriter {
  public:
   // The file gets its name, and replaces an older file, when publish() or finish() is called. All methods throw Error.

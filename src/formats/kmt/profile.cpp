@@ -189,7 +189,7 @@ void write_profile(const std::string& path, const DrawnProfile& profile, const K
   description.uname = uname_of(kernel);
   FileWriter file(path);
   file.append(pack(kFacts, 0, encode_facts(description)));
-  file.append(pack(kFacts, 0, encode_symbols(description)));
+  file.append(pack_symbols(description));
   const Texts facts = facts_of(profile);
   Payload chunk;
   append_varint(chunk, facts.size());

@@ -15,14 +15,18 @@ namespace kmt::kmt_format {
 
 namespace {
 
-std::vector<PackedChunk> begin_of(const KernelDescription& kernel) {
+// Packs the description, and then frees the kernel's symbols, which need several megabytes.
+std::vector<PackedChunk> begin_of(KernelDescription& kernel) {
   TraceDescription description;
-  description.kernel = kernel;
   description.uname = uname_of(kernel);
-  return pack_description(description);
+  description.kernel = std::move(kernel);
+  std::vector<PackedChunk> chunks = pack_description(description);
+  kernel = std::move(description.kernel);
+  kernel.kallsyms = std::string();
+  return chunks;
 }
 
-std::unique_ptr<FlightStore> flight_store(const KernelDescription& kernel, const std::vector<unsigned>& cpus,
+std::unique_ptr<FlightStore> flight_store(KernelDescription& kernel, const std::vector<unsigned>& cpus,
                                           const std::optional<Flight>& flight) {
   if (!flight) return nullptr;
   std::optional<std::uint64_t> ticks;
@@ -51,7 +55,7 @@ unsigned last_number(const std::string& path) {
   return last;
 }
 
-Recording::Recording(std::string path, const KernelDescription& kernel, const std::vector<unsigned>& cpus,
+Recording::Recording(std::string path, KernelDescription kernel, const std::vector<unsigned>& cpus,
                      std::optional<Rotation> rotation, std::optional<Flight> flight)
     : path_(std::move(path)),
       rotation_(rotation),

@@ -36,7 +36,7 @@ unsigned last_number(const std::string& path);
 class Recording {
  public:
   // Give at most one of `rotation` and `flight`.
-  Recording(std::string path, const KernelDescription& kernel, const std::vector<unsigned>& cpus,
+  Recording(std::string path, KernelDescription kernel, const std::vector<unsigned>& cpus,
             std::optional<Rotation> rotation, std::optional<Flight> flight);
 
   LiveEncoder& encoder() { return encoder_; }  // the sink for the ring-buffer pages

@@ -165,9 +165,10 @@ std::optional<StackRecords> BpfBackend::stack_records(const KernelDescription& k
 // Opens the output and the readers of the rings. Returns all threads of this process if `own` is not empty, because the
 // programs exclude all of these threads.
 std::vector<pid_t> BpfBackend::open(std::vector<pid_t> own, RecordOutcome& outcome) {
-  const KernelDescription& kernel = outcome.recording.kernel;
+  KernelDescription& kernel = outcome.recording.kernel;
+  std::optional<StackRecords> stacks = stack_records(kernel);
   RecordingSink* const sink = open_(kernel, cpus_);
-  readers_.emplace(*programs_, calls_ ? &*calls_ : nullptr, cpus_, stack_records(kernel), *sink);
+  readers_.emplace(*programs_, calls_ ? &*calls_ : nullptr, cpus_, std::move(stacks), *sink);
   return own.empty() ? own : threads_of("self");
 }
 

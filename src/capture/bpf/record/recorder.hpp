@@ -13,7 +13,7 @@
 namespace kmt {
 
 // The hook is called before recording starts. It returns the sink for the records, or throws to cancel the recording.
-using OpenSink = std::function<RecordingSink*(const KernelDescription&, const std::vector<unsigned>& cpus)>;
+using OpenSink = std::function<RecordingSink*(KernelDescription&, const std::vector<unsigned>& cpus)>;
 
 // Records like record() in ftrace/recorder.hpp. Ignores the request's filters, the clock (it is always "mono") and the
 // hook `described`. The programs are detached when this function returns or throws, and also when the process is
