@@ -46,7 +46,8 @@ GROUPS = {
         'sideband': 'features tracefs',
         'session': 'features sideband tracefs',
         'ftrace': 'features session sideband tracefs',
-        'bpf': 'features session sideband tracefs',
+        'counting': 'features ftrace session sideband tracefs',
+        'bpf': 'counting features session sideband tracefs',
     },
     'capture/bpf': {
         'programs': '',

@@ -39,7 +39,7 @@ class Commands(unittest.TestCase):
         frames = []
         for frame in self.text(name).split('kmemtrace top - ')[1:]:
             head, _, table = frame.partition('\n\n')
-            self.assertRegex(head, r'^sh, \d+ ns\nslab +\d+/s, .*\npages +\d+/s, .*\ncost: [\d.]+% of a CPU for kmemtrace, \d+ B of')
+            self.assertRegex(head, r'^sh, \d+ ns, counted by BPF programs\nslab +\d+/s, .*\npages +\d+/s, .*\ncost: [\d.]+% of a CPU for kmemtrace, \d+ B of')
             header, *rows = ([cell.lstrip('*') for cell in re.split(' {2,}', line.strip())] for line in table.splitlines()
                              if line)
             frames.append([dict(zip(header, row, strict=True)) for row in rows])

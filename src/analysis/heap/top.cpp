@@ -129,7 +129,8 @@ TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, con
     : views_(std::move(views)),
       symbols_(symbols),
       cgroup_name_(cgroup_name),
-      profile_(mean_bytes, symbols, std::move(cgroup_name)) {}
+      has_samples_(mean_bytes > 0),
+      profile_(std::max<std::uint64_t>(mean_bytes, 1), symbols, std::move(cgroup_name)) {}
 
 std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   switch (view) {
@@ -283,9 +284,11 @@ TopResult TopAccount::result(TopView view) const {
   const HeapProfileResult samples = profile_.result({key_of(view)});
   result.replaced = samples.replaced;
   result.slab = slab_;
-  result.slab.live_bytes = samples.slab.live_bytes;
   result.pages = pages_;
-  result.pages.live_bytes = samples.pages.live_bytes;
+  if (has_samples_) {
+    result.slab.live_bytes = samples.slab.live_bytes;
+    result.pages.live_bytes = samples.pages.live_bytes;
+  }
 
   if (view == TopView::stacks) {
     for (const HeapRow& row : samples.rows) {

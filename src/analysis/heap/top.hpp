@@ -20,7 +20,8 @@ class TopAccount {
   // Maximum number of rows of each view. Without a maximum, rows of processes that have ended would accumulate.
   static constexpr std::size_t kMostRows = 20000;
 
-  // Keeps rows for these views. The other arguments have the same meaning as in HeapProfile.
+  // Keeps rows for these views. The other arguments have the same meaning as in HeapProfile. If `mean_bytes` is 0,
+  // there are no samples, and live bytes are unknown.
   TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
              std::function<std::string(std::uint64_t)> cgroup_name);
 
@@ -57,6 +58,7 @@ class TopAccount {
   std::vector<TopView> views_;
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
+  bool has_samples_;
   HeapProfile profile_;
   std::array<Rows, kTopViews> rows_;  // index: view; always empty for TopView::stacks and TopView::net
   TopTotals slab_;

@@ -79,9 +79,12 @@ std::vector<Feature> probe_features(const TracefsMount& tracefs, const std::vect
   features.push_back(
       probe_file("buffer_percent", "waking the readers only when many pages are full", root + "/buffer_percent", W_OK));
   const BpfSupport bpf = bpf_support();
-  features.push_back({"in-kernel sums",
-                      "counting and sampling without a trace: stat, top, profile, serve; record --backend bpf",
-                      bpf.missing.empty(), false, bpf.missing.empty() ? "" : bpf.missing + "; " + bpf.way_out});
+  features.push_back(
+      {"in-kernel sums",
+       "counting and sampling without a trace: profile, serve, stat and top --backend bpf; record --backend bpf",
+       bpf.missing.empty(), false, bpf.missing.empty() ? "" : bpf.missing + "; " + bpf.way_out});
+  features.push_back(probe_file("hist triggers", "counting inside the kernel without BPF: stat and top --backend hist",
+                                root + "/events/kmem/kmalloc/hist", R_OK));
   std::string no_functions = root.empty() ? "tracefs is not mounted" : why_no_functions(root);
   const bool has_functions = no_functions.empty();
   features.push_back({"function calls", "recording calls of functions: graph FUNCTION", has_functions, false,

@@ -212,7 +212,10 @@ int graph(const Command& command, const GraphArguments& options) {
   trace.files = options.words;
   std::optional<CallTrace> recorded;
   if (is_recorded) {
-    if (!options.btf.empty() && !check_running_types(options.btf, kernel_build_id())) use_types(options.btf);
+    // A kernel without types of its own needs those in the file for BPF programs, too.
+    if (!options.btf.empty() &&
+        (!check_running_types(options.btf, kernel_build_id()) || ::access("/sys/kernel/btf/vmlinux", R_OK) != 0))
+      use_types(options.btf);
     if (!options.html.empty()) try_to_write(options.html);
     CallRecordOptions recording = options.recording;
     recording.functions = split_commas(options.words);

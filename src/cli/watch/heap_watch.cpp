@@ -17,17 +17,21 @@ namespace {
 constexpr std::uint64_t kMeanBytes = 256 << 10;
 constexpr std::uint64_t kShortestInterval = 100'000'000;  // ns
 
-HeapRequest request_of(const BpfSelection& selection, const std::vector<TopView>& views, WatchedPages pages,
-                       bool probes) {
+HeapRequest request_of(const HeapWatchRequest& wanted) {
   HeapRequest request;
-  request.selection = selection;
+  request.selection = wanted.selection;
   request.pages = true;
-  request.no_movable_pages = pages == WatchedPages::kernel;
+  request.no_movable_pages = wanted.pages == WatchedPages::kernel;
   request.sites = true;
-  request.caches = std::ranges::find(views, TopView::net) != views.end();
-  request.probes = probes;
+  request.caches = std::ranges::find(wanted.views, TopView::net) != wanted.views.end();
+  request.probes = wanted.probes;
   request.mean_bytes = kMeanBytes;
   return request;
+}
+
+std::vector<TopView> views_without_bpf(std::vector<TopView> views) {
+  std::erase_if(views, needs_bpf);
+  return views;
 }
 
 }  // namespace
@@ -39,37 +43,36 @@ std::chrono::nanoseconds parse_watch_interval(const std::string& text) {
   return std::chrono::nanoseconds(interval);
 }
 
-HeapWatch::HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
-                     std::vector<TopView> views, WatchedPages pages, bool probes)
-    : selection_(std::move(selection_text)),
-      interval_(interval),
-      account_(views, kMeanBytes, kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }),
-      watcher_(request_of(selection, views, pages, probes),
-               {[this](const HeapSample& sample) { account_.samples().add(sample); },
-                [this](const HeapSampleEnd& end) { account_.samples().end(end); }}) {
-  caches_.counting = watcher_.read_caches().counting;
-  if (caches_.counting == CacheCounting::counted && selection_.empty()) slabs_.emplace();
+HeapWatch::HeapWatch(HeapWatchRequest request)
+    : request_(std::move(request)),
+      opened_(open_site_counting(request_.backend, request_of(request_),
+                                 {[this](const HeapSample& sample) { account_.samples().add(sample); },
+                                  [this](const HeapSampleEnd& end) { account_.samples().end(end); }})),
+      account_(has_samples() ? request_.views : views_without_bpf(request_.views), has_samples() ? kMeanBytes : 0,
+               kernel_.symbols(), [this](std::uint64_t id) { return kernel_.cgroup_name(id); }) {
+  caches_.counting = watcher().read_caches().counting;
+  if (caches_.counting == CacheCounting::counted && request_.selection_text.empty()) slabs_.emplace();
   keep_watching();
   if (slabs_) first_slabs_ = slabs_->read();
 }
 
 bool HeapWatch::turn(bool is_last) {
-  watcher_.drain();
+  watcher().drain();
   const Clock::time_point now = Clock::now();
-  if (now < begin_ + interval_ && !is_last) return false;
+  if (now < begin_ + request_.interval && !is_last) return false;
   const auto lasted = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - begin_).count());
   begin_ = now;
   const std::uint64_t cpu = own_cpu_ns();
   own_cpu_ = static_cast<double>(cpu - cpu_ns_) / static_cast<double>(lasted);
   cpu_ns_ = cpu;
   if (kernel_.refresh()) account_.samples().names_changed();
-  account_.add_interval(watcher_.take_sites(), lasted);
-  CacheCounts caches = watcher_.read_caches();
+  account_.add_interval(watcher().take_sites(), lasted);
+  CacheCounts caches = watcher().read_caches();
   caches_now_ = difference(caches_, caches);
   caches_ = std::move(caches);
-  losses_ = watcher_.losses();
+  losses_ = watcher().losses();
   if (losses_.ends > ends_lost_) {
-    account_.samples().reconcile([this](std::uint64_t pointer) { return watcher_.is_followed(pointer); });
+    account_.samples().reconcile([this](std::uint64_t pointer) { return watcher().is_followed(pointer); });
     ends_lost_ = losses_.ends;
   }
   elapsed_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(now - start_).count());
@@ -78,10 +81,11 @@ bool HeapWatch::turn(bool is_last) {
 
 TopResult HeapWatch::result(TopView view) const {
   TopResult result = account_.result(view);
-  result.selection = selection_;
+  result.backend = opened_.backend;
+  result.selection = request_.selection_text;
   result.elapsed_ns = elapsed_ns_;
   result.losses = losses_;
-  result.memory = watcher_.memory();
+  result.memory = watcher().kernel_memory();
   result.own_cpu = own_cpu_;
   if (view != TopView::net) return result;
   CacheCounts caches = caches_;

@@ -12,17 +12,27 @@
 #include "capture/bpf/watch/heap.hpp"
 #include "capture/bpf/watch/kernel_caches.hpp"
 #include "cli/support/live_kernel.hpp"
+#include "cli/watch/counting_backend.hpp"
 
 namespace kmt {
 
 // The pages to watch. `kernel` excludes user memory and the page cache.
 enum class WatchedPages { all, kernel };
 
+struct HeapWatchRequest {
+  std::string backend = "bpf";  // value of --backend
+  BpfSelection selection;
+  std::string selection_text;
+  std::chrono::nanoseconds interval{};
+  std::vector<TopView> views;
+  WatchedPages pages = WatchedPages::kernel;
+  bool probes = true;  // false with --no-probes
+};
+
 class HeapWatch {
  public:
-  // Starts watching slab and page allocations for `views`. `probes` is false with --no-probes. Throws Error.
-  HeapWatch(const BpfSelection& selection, std::string selection_text, std::chrono::nanoseconds interval,
-            std::vector<TopView> views, WatchedPages pages, bool probes);
+  // Starts watching slab and page allocations. Throws Error.
+  explicit HeapWatch(HeapWatchRequest request);
   HeapWatch(const HeapWatch&) = delete;
   HeapWatch& operator=(const HeapWatch&) = delete;
 
@@ -38,13 +48,15 @@ class HeapWatch {
   const CacheCounts& caches() const { return caches_; }
 
  private:
+  SiteCounting& watcher() const { return *opened_.counting; }
+  bool has_samples() const { return opened_.backend == "bpf"; }
+
   using Clock = std::chrono::steady_clock;
 
-  std::string selection_;
-  std::chrono::nanoseconds interval_;
+  const HeapWatchRequest request_;
   LiveKernel kernel_;
+  OpenedCounting<SiteCounting> opened_;
   TopAccount account_;
-  HeapWatcher watcher_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point begin_ = start_;
   std::uint64_t elapsed_ns_ = 0;

@@ -121,10 +121,13 @@ class ServedData {
 class CountedEvents {
  public:
   CountedEvents(const ServeArguments& options, const LiveOptions& live)
-      : watch_(selection_of(live, {}), selection_text(live), std::chrono::seconds(1),
-               {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::subsystems,
-                TopView::net},
-               WatchedPages::all, !options.no_probes),
+      : watch_({.selection = selection_of(live, {}),
+                .selection_text = selection_text(live),
+                .interval = std::chrono::seconds(1),
+                .views = {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::subsystems,
+                          TopView::net},
+                .pages = WatchedPages::all,
+                .probes = !options.no_probes}),
         call_sites_(options.most_names),
         caches_(options.most_names),
         page_orders_(options.most_names),
@@ -150,7 +153,7 @@ class CountedEvents {
     now.subsystems = subsystems_.rows();
     now.losses = result.losses;
     now.replaced = result.replaced;
-    now.memory = result.memory;
+    now.memory = result.memory.value_or(0);
     return now;
   }
 

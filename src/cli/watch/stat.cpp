@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace stat
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include <unistd.h>
@@ -8,13 +9,13 @@
 #include "analysis/series/memory_state.hpp"
 #include "base/error.hpp"
 #include "base/units.hpp"
-#include "capture/bpf/watch/event_counters.hpp"
 #include "capture/bpf/watch/kernel_caches.hpp"
 #include "capture/sideband/memory_state.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/confined.hpp"
 #include "cli/support/output.hpp"
+#include "cli/watch/counting_backend.hpp"
 #include "cli/watch/live_run.hpp"
 #include "results/heap/cache_counts.hpp"
 #include "views/json/stat.hpp"
@@ -31,6 +32,7 @@ constexpr std::chrono::milliseconds kPause{5};
 
 struct StatArguments {
   LiveOptions live;
+  std::string backend = "auto";
   std::string interval;
   ResultOptions result;
 };
@@ -42,6 +44,9 @@ constexpr const char* kStatFooter = R"(Examples:
   kmemtrace stat -a -- make -j8        counts events of the whole machine while make runs
   kmemtrace stat -p 812 -d 5s
   kmemtrace stat --interval 1s --json  prints one object per line, for scripts
+
+The first line names the back end that counts (--backend). The following is about BPF programs, the default if they can
+be used.
 
 BPF programs count the events inside the kernel. No events are copied to user space, and each event costs some
 nanoseconds. The counts are exact: the number of all events is Events plus Missed. An event is missed if it occurs while
@@ -55,7 +60,8 @@ objects that the kernel allocates and frees without an event, and free objects i
 
 The kernel's memory counters are also shown, at the start and the end, or for each interval.
 
-This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root. BPF programs need a kernel that describes its types (/sys/kernel/btf/vmlinux, or --btf FILE);
+then CAP_BPF and CAP_PERFMON are enough. The other back ends need tracefs.
 
 Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  counted
@@ -72,11 +78,13 @@ struct Reading {
   std::vector<StatRow> rows;
   CacheCounts caches;
   std::uint64_t not_followed = 0;
+  std::uint64_t lost = 0;
   StateSample sample;
   std::vector<SlabInfo> slabs;  // empty if it is unknown
 };
 
-Reading read_now(const EventCounters& counters, const KernelCaches& slabs, Clock::time_point start) {
+// `slabs` is null if objects are not counted by slab cache.
+Reading read_now(EventCounting& counters, const KernelCaches* slabs, Clock::time_point start) {
   Reading reading;
   reading.at_ns = since(start);
   for (const EventCount& count : counters.read())
@@ -84,9 +92,10 @@ Reading read_now(const EventCounters& counters, const KernelCaches& slabs, Clock
                             count.requested, count.allocated, count.missed});
   reading.caches = counters.read_caches();
   reading.not_followed = counters.not_followed();
+  reading.lost = counters.lost();
   reading.sample = sample_memory_state();
   reading.sample.ticks = reading.at_ns;
-  reading.slabs = slabs.read(text_of(reading.sample, "slabinfo"));
+  if (slabs != nullptr) reading.slabs = slabs->read(text_of(reading.sample, "slabinfo"));
   return reading;
 }
 
@@ -97,6 +106,7 @@ StatResult result_between(const Reading& from, const Reading& to) {
   result.rows = difference(from.rows, to.rows);
   result.caches = difference(from.caches, to.caches);
   result.not_followed = to.not_followed - from.not_followed;
+  result.lost = to.lost - from.lost;
   result.state = memory_state_of({from.sample, to.sample});
   return result;
 }
@@ -112,16 +122,21 @@ std::optional<std::uint64_t> interval_of(const StatArguments& options) {
 int stat(const StatArguments& options) {
   const std::optional<std::uint64_t> interval = interval_of(options);
   LiveRun run(options.live);
-  const EventCounters counters(run.selection(), !options.live.no_probes);
-  const KernelCaches slabs;
+  const OpenedCounting<EventCounting> opened =
+      open_event_counting(options.backend, run.selection(), !options.live.no_probes);
+  EventCounting& counters = *opened.counting;
+  std::optional<KernelCaches> opened_slabs;
+  if (counters.read_caches().counting == CacheCounting::counted) opened_slabs.emplace();
+  const KernelCaches* const slabs = opened_slabs ? &*opened_slabs : nullptr;
   keep_watching();
   const auto print = [&](const Reading& from, const Reading& to, bool whole) {
     StatResult result = result_between(from, to);
     result.whole = whole;
+    result.backend = opened.backend;
     result.selection = selection_text(options.live);
     if (result.selection.empty()) compare_with_slabinfo(result.caches, from.slabs, to.slabs);
     for (const EventName& event : counters.missing()) result.missing.push_back(to_string(event));
-    result.memory = counters.memory();
+    result.memory = counters.kernel_memory();
     print_result(options.result.json ? json_stat(result, interval.has_value())
                                      : text_stat(result, stdout_style(options.result.style)));
   };
@@ -138,6 +153,7 @@ int stat(const StatArguments& options) {
       // If the machine was suspended, all intervals during the suspension count as one.
       next += *interval * ((since(start) - next) / *interval + 1);
     }
+    counters.drain();
     std::this_thread::sleep_for(kPause);
   }
   const Reading end = read_now(counters, slabs, start);
@@ -154,6 +170,7 @@ Command stat_command() {
   Command command{"stat", "Count kernel memory events and their bytes inside the kernel.", kStatFooter,
                   [options](const Command&) { return stat(*options); }};
   add_live_options(command, options->live);
+  add_counting_backend_option(command, options->backend);
   command.option("-I,--interval", &options->interval, "T",
                  "Also print the counts of each interval T: 1s, 100ms\nWith --json, print one object per line.");
   add_result_options(command, options->result, "kmemtrace.stat/1", "plain digits, and events with a count of 0");

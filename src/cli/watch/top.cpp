@@ -37,6 +37,7 @@ constexpr int kLookMs = 100;  // in ms, between two reads of the keyboard and th
 
 struct TopArguments {
   LiveOptions live;
+  std::string backend = "auto";
   std::string interval = "1s";
   std::string view = "call-sites";
   std::string sort = "bytes";
@@ -59,6 +60,9 @@ Keys: ? lists the keys. 1 to 9, 0 or Tab change the view. s and S change the sor
 filters by a part of the name. Arrows, PageUp, PageDown, Home and End select a row, and Enter shows its stacks. p
 pauses the display. f writes the frame to a file. q ends the program.
 
+The first line names the back end that counts (--backend). Only BPF programs, the default if they can be used, provide
+live bytes, stacks, cgroups and the view net.
+
 Counts and bytes are exact, because the kernel adds them up. Live bytes and stacks are estimates for the memory
 allocated since top started. The estimates are from samples, one per 256 KiB of allocated memory, which are followed
 until they are freed. "Live, 95%" is the confidence interval of the live bytes. A process is one row with all its
@@ -76,7 +80,8 @@ The view net shows the slab objects that were allocated and freed in each cache 
 later. It is always sorted by net bytes: allocated minus freed. Slabinfo is the change of active_objs in /proc/slabinfo
 during the same time, as in `kmemtrace stat`.
 
-This command needs root (or CAP_BPF and CAP_PERFMON), and a kernel that describes its types (/sys/kernel/btf/vmlinux).
+This command needs root. BPF programs need a kernel that describes its types (/sys/kernel/btf/vmlinux, or --btf FILE);
+then CAP_BPF and CAP_PERFMON are enough. The other back ends need tracefs.
 
 Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  watched
@@ -310,8 +315,16 @@ int top(const TopArguments& options) {
   const std::chrono::nanoseconds interval = parse_watch_interval(options.interval);
   const bool frames_only = options.batch || options.result.json || options.frames > 0;
   LiveRun run(options.live);
-  HeapWatch watch(run.selection(), selection_text(options.live), interval,
-                  frames_only ? std::vector{view} : all_views(), WatchedPages::kernel, !options.live.no_probes);
+  // A view that only BPF programs provide needs them from the start.
+  const bool only_bpf = frames_only && needs_bpf(view);
+  if (only_bpf && options.backend != "auto" && options.backend != "bpf")
+    throw Error(fmt::format("--view {} needs --backend bpf", info_of(view).name));
+  HeapWatch watch({.backend = only_bpf ? "bpf" : options.backend,
+                   .selection = run.selection(),
+                   .selection_text = selection_text(options.live),
+                   .interval = interval,
+                   .views = frames_only ? std::vector{view} : all_views(),
+                   .probes = !options.live.no_probes});
   std::optional<TopScreen> screen;
   if (!frames_only) screen.emplace();
   run.start(frames_only ? "Watching" : nullptr);
@@ -364,6 +377,7 @@ Command top_command() {
   Command command{"top", "Show current allocations of kernel memory on a screen that is updated regularly.", kTopFooter,
                   [options](const Command&) { return top(*options); }};
   add_live_options(command, options->live);
+  add_counting_backend_option(command, options->backend);
   command.option("--interval", &options->interval, "T", "Update the screen every T (default: 1s)");
   command.option(
       "--view", &options->view, "VIEW",

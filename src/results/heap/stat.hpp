@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,16 +26,18 @@ struct StatRow {
 };
 
 struct StatResult {
+  std::string backend;         // "bpf", "hist" or "ring-buffer"
   std::string selection;       // the counted tasks: "process 812", "cgroup a/b"; empty: the whole machine
   std::uint64_t start_ns = 0;  // start of the interval, in ns since counting started
   std::uint64_t end_ns = 0;
   bool whole = true;  // true: counts since counting started; false: counts of one interval
   std::vector<StatRow> rows;
   CacheCounts caches;
-  std::vector<std::string> missing;  // requested events that this kernel does not have
-  std::uint64_t not_followed = 0;    // number of children of the selected processes that kmemtrace could not follow
-  std::uint64_t memory = 0;          // bytes of kernel memory used for counting
-  MemoryState state;                 // memory state of the machine at the start and at the end
+  std::vector<std::string> missing;     // requested events that this kernel does not have
+  std::uint64_t not_followed = 0;       // number of children of the selected processes that kmemtrace could not follow
+  std::uint64_t lost = 0;               // number of events that are in no count, because a table or buffer was full
+  std::optional<std::uint64_t> memory;  // bytes of kernel memory used for counting; empty if it is unknown
+  MemoryState state;                    // memory state of the machine at the start and at the end
 };
 
 // Returns the counts of the interval between two readings of the counters.

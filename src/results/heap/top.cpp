@@ -34,6 +34,10 @@ constexpr std::array<TopColumnInfo, 7> kTopColumns = {
 
 std::span<const TopViewInfo> top_views() { return kViews; }
 const TopViewInfo& info_of(TopView view) { return *std::ranges::find(kViews, view, &TopViewInfo::view); }
+std::string_view backend_text(std::string_view backend) {
+  if (backend == "hist") return "counted by hist triggers";
+  return backend == "ring-buffer" ? "counted from the ring buffer" : "counted by BPF programs";
+}
 std::span<const TopColumnInfo> top_columns() { return kTopColumns; }
 
 double value_of(const TopRow& row, TopColumn column) {

@@ -30,6 +30,11 @@ enum class TopView : std::uint8_t {
 };
 constexpr std::size_t kTopViews = 10;
 
+// True if only BPF programs provide this view.
+constexpr bool needs_bpf(TopView view) {
+  return view == TopView::stacks || view == TopView::cgroups || view == TopView::net;
+}
+
 struct TopViewInfo {
   TopView view;
   std::string_view name;  // name of the view in the option --view
@@ -38,6 +43,9 @@ struct TopViewInfo {
 };
 std::span<const TopViewInfo> top_views();
 const TopViewInfo& info_of(TopView view);
+
+// Returns a back end in words, such as "counted by BPF programs". `backend` has a value as in TopResult and StatResult.
+std::string_view backend_text(std::string_view backend);
 
 struct TopRow {
   std::string name;
@@ -61,10 +69,11 @@ struct TopRow {
 struct TopTotals {
   std::uint64_t events_now = 0;
   std::uint64_t bytes_now = 0;
-  Estimate live_bytes;
+  std::optional<Estimate> live_bytes;  // empty if there are no samples
 };
 
 struct TopResult {
+  std::string backend;    // "bpf", "hist" or "ring-buffer"
   std::string selection;  // text of the selected tasks or cgroup; empty: the whole machine
   TopView view = TopView::call_sites;
   std::uint64_t elapsed_ns = 0;
@@ -76,9 +85,9 @@ struct TopResult {
   UncountedObjects uncounted;                             // of the view net
   std::uint64_t rows_merged = 0;  // number of rows merged into "[others]" because there were too many
   HeapLosses losses;
-  std::uint64_t replaced = 0;  // number of samples whose address was allocated again although no free was seen
-  std::uint64_t memory = 0;    // bytes of kernel memory that kmemtrace uses
-  double own_cpu = 0;          // CPU time of kmemtrace in the interval, as a share of one CPU: 0.01 is one percent
+  std::uint64_t replaced = 0;           // number of samples whose address was allocated again although no free was seen
+  std::optional<std::uint64_t> memory;  // bytes of kernel memory that kmemtrace uses; empty if it is unknown
+  double own_cpu = 0;  // CPU time of kmemtrace in the interval, as a share of one CPU: 0.01 is one percent
 };
 
 // The columns by which rows can be sorted in descending order.

@@ -11,6 +11,7 @@ std::string json_stat(const StatResult& result, bool as_line) {
   Json json = Json::object();
   json["schema"] = "kmemtrace.stat/1";
   json["kind"] = result.whole ? "total" : "interval";
+  json["backend"] = result.backend;
   json["selection"] = text_or_null(result.selection);
   json["start_ns"] = result.start_ns;
   json["end_ns"] = result.end_ns;
@@ -28,7 +29,8 @@ std::string json_stat(const StatResult& result, bool as_line) {
   add_caches(json, result.caches);
   json["missing_events"] = result.missing;
   json["processes_not_followed"] = result.not_followed;
-  json["kernel_memory_bytes"] = result.memory;
+  json["lost_events"] = result.lost;
+  json["kernel_memory_bytes"] = result.memory ? Json(*result.memory) : Json(nullptr);
   json["memory"] = to_json(result.state);
   return as_line ? json.dump() + "\n" : dump(json);
 }

@@ -13,7 +13,7 @@ Json to_json(const TopTotals& totals) {
   Json json = Json::object();
   json["events"] = totals.events_now;
   json["bytes"] = totals.bytes_now;
-  json["live_bytes"] = to_json(totals.live_bytes);
+  json["live_bytes"] = totals.live_bytes ? to_json(*totals.live_bytes) : Json(nullptr);
   return json;
 }
 
@@ -50,6 +50,7 @@ Json to_json(const TopRow& row, TopView view, const SymbolNames& symbols) {
 std::string json_top(const TopResult& result, const SymbolNames& symbols) {
   Json json = Json::object();
   json["schema"] = "kmemtrace.top/1";
+  json["backend"] = result.backend;
   json["selection"] = text_or_null(result.selection);
   json["view"] = info_of(result.view).name;
   json["elapsed_ns"] = result.elapsed_ns;
@@ -63,7 +64,7 @@ std::string json_top(const TopResult& result, const SymbolNames& symbols) {
   json["rows_merged"] = result.rows_merged;
   json["losses"] = to_json(result.losses);
   json["replaced"] = result.replaced;
-  json["kernel_memory_bytes"] = result.memory;
+  json["kernel_memory_bytes"] = result.memory ? Json(*result.memory) : Json(nullptr);
   json["own_cpu"] = result.own_cpu;
   return json.dump() + "\n";
 }

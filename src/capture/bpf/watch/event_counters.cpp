@@ -63,6 +63,12 @@ kmt_counter sum_of(std::size_t event, const kmt_cpu_counters* of_cpu, std::size_
 
 }  // namespace
 
+std::vector<EventName> counted_events() {
+  std::vector<EventName> names;
+  for (std::size_t event = 0; event < kEvents.size(); ++event) names.push_back(name_of(event));
+  return names;
+}
+
 struct EventCounters::State {
   Object object;
   std::array<bpf_program*, KMT_EVENT_COUNT> programs = programs_of(object);
@@ -125,7 +131,7 @@ EventCounters::EventCounters(const BpfSelection& selection, bool probes) : state
 EventCounters::~EventCounters() = default;
 EventCounters::EventCounters(EventCounters&&) noexcept = default;
 
-std::vector<EventCount> EventCounters::read() const {
+std::vector<EventCount> EventCounters::read() {
   std::vector<EventCount> counts;
   for (std::size_t event = 0; event < kEvents.size(); ++event) {
     if (!state_->programs[event]) continue;
@@ -150,6 +156,6 @@ std::vector<EventCount> EventCounters::read() const {
 CacheCounts EventCounters::read_caches() const { return state_->caches.read(state_->object->bss->uncounted_objects); }
 std::uint64_t EventCounters::not_followed() const { return state_->object->bss->processes_not_followed; }
 const std::vector<EventName>& EventCounters::missing() const { return state_->missing; }
-std::uint64_t EventCounters::memory() const { return memory_of_maps(state_->object->obj); }
+std::optional<std::uint64_t> EventCounters::kernel_memory() const { return memory_of_maps(state_->object->obj); }
 
 }  // namespace kmt

@@ -4,45 +4,30 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "capture/bpf/selection.hpp"
-#include "capture/features/events.hpp"
-#include "trace/state/cache_counts.hpp"
+#include "capture/counting/counting.hpp"
 
 namespace kmt {
 
-struct EventCount {
-  EventName event;
-  bool has_bytes = false;  // true if the event has a number of bytes
-  bool may_fail = false;
-  std::uint64_t events = 0;  // number of events, including failed allocations
-  std::uint64_t failed = 0;
-  std::uint64_t requested = 0;  // requested bytes, without those of failed allocations
-  std::uint64_t allocated = 0;
-  // Number of events that interrupted their own program. They are not included in `events`. They are counted for all
-  // processes, regardless of the selection.
-  std::uint64_t missed = 0;
-};
+// Returns the names of the events that are counted, in the order of event_names.def. No kernel has all of them.
+std::vector<EventName> counted_events();
 
-class EventCounters {
+class EventCounters final : public EventCounting {
  public:
   // Loads and attaches the programs. Counting has started when the constructor returns. If `probes` is false, objects
   // of paths without a tracepoint are not counted. Throws Error.
   EventCounters(const BpfSelection& selection, bool probes);
-  ~EventCounters();
+  ~EventCounters() override;
   EventCounters(EventCounters&&) noexcept;
 
-  // Returns the counts since the start, in the order of event_names.def.
-  std::vector<EventCount> read() const;
-  // Returns the counts of each slab cache since the start, sorted by name.
-  CacheCounts read_caches() const;
-  // Returns how many children of selected processes could not be followed.
-  std::uint64_t not_followed() const;
-  // Returns the events that this kernel lacks.
-  const std::vector<EventName>& missing() const;
-  // Returns how many bytes of kernel memory are in use for counting.
-  std::uint64_t memory() const;
+  std::vector<EventCount> read() override;
+  CacheCounts read_caches() const override;
+  std::uint64_t not_followed() const override;
+  const std::vector<EventName>& missing() const override;
+  std::optional<std::uint64_t> kernel_memory() const override;
 
  private:
   struct State;

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "capture/bpf/program_clock.hpp"
 #include "capture/bpf/selection.hpp"
+#include "capture/counting/counting.hpp"
 #include "capture/features/events.hpp"
 #include "trace/state/cache_counts.hpp"
 #include "trace/state/heap_sample.hpp"
@@ -37,29 +39,30 @@ struct HeapHooks {
   std::function<void(const HeapSampleEnd&)> ended;
 };
 
-class HeapWatcher {
+class HeapWatcher final : public SiteCounting {
  public:
   // Loads and attaches the programs. Watching has started when the constructor returns. Throws Error.
   HeapWatcher(const HeapRequest& request, HeapHooks hooks);
-  ~HeapWatcher();
+  ~HeapWatcher() override;
   HeapWatcher(HeapWatcher&&) noexcept;
 
   // Passes new samples, and frees of earlier samples, to the hooks. Call it several times per second. Throws Error.
-  void drain();
+  void drain() override;
   // Returns the sums since the last call.
-  std::vector<HeapSite> take_sites();
+  std::vector<HeapSite> take_sites() override;
   // Returns the counts of each slab cache since the start, sorted by name.
-  CacheCounts read_caches() const;
-  HeapLosses losses() const;
+  CacheCounts read_caches() const override;
+  HeapLosses losses() const override;
   // True if the kernel's table still has this sampled object. If reports of ends were lost, use this function to find
   // the objects that ended.
-  bool is_followed(std::uint64_t pointer);
+  bool is_followed(std::uint64_t pointer) override;
   // Returns how often and how long the programs ran: those for all memory events, or those for one event such as
   // "kfree". Runs are counted only while a ProgramClock exists. Throws Error.
   ProgramRuns runs(std::string_view event = {}) const;
   // memory() returns the bytes of kernel memory in use; ring_bytes() returns the part that is directly from the page
   // allocator.
   std::uint64_t memory() const;
+  std::optional<std::uint64_t> kernel_memory() const override { return memory(); }
   std::uint64_t ring_bytes() const;
   // Returns the requested events that this kernel lacks.
   const std::vector<EventName>& missing() const;

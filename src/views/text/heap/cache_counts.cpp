@@ -63,7 +63,7 @@ std::vector<std::string> uncounted_notes(const UncountedObjects& uncounted, cons
 
 std::string missing_caches_line(const CacheCounts& caches, const TextStyle& style) {
   if (caches.counting != CacheCounting::unsupported) return {};
-  return labelled("missing", "counts by slab cache, which need Linux 6.13 or later", style);
+  return labelled("missing", "counts by slab cache, which need Linux 6.13 or later with BTF", style);
 }
 
 }  // namespace kmt

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
+#include "results/heap/top.hpp"
 #include "views/text/heap/cache_counts.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
@@ -61,6 +62,12 @@ std::string notes(const StatResult& result, const TextStyle& style) {
                    "Missed events occurred while the same event was being counted on their CPU. They may be from any "
                    "process, are not included in the counts, and their bytes are unknown.",
                    style);
+  if (result.lost > 0)
+    out += hanging("  ",
+                   fmt::format("{} lost: they are in no count, because {}.", say_number_of(result.lost, "event", style),
+                               result.backend == "hist" ? "a table of the kernel was full"
+                                                        : "they came faster than they were read"),
+                   style);
   if (result.not_followed > 0)
     out += hanging("  ",
                    fmt::format("{} not followed: their children and their allocations are not counted.",
@@ -74,7 +81,8 @@ std::string closing(const StatResult& result, const TextStyle& style) {
   if (!result.missing.empty())
     out += labelled("missing", fmt::format("this kernel has no events {}", fmt::join(result.missing, ", ")), style);
   out += missing_caches_line(result.caches, style);
-  out += labelled("cost", fmt::format("{} of kernel memory for counters", say_bytes(result.memory, style)), style);
+  if (result.memory)
+    out += labelled("cost", fmt::format("{} of kernel memory for counters", say_bytes(*result.memory, style)), style);
   return out;
 }
 
@@ -86,7 +94,8 @@ std::string text_stat(const StatResult& result, const TextStyle& style) {
                                ? fmt::format("{}", say_duration(result.end_ns - result.start_ns, style))
                                : fmt::format("{:.3f} s to {:.3f} s", static_cast<double>(result.start_ns) / 1e9,
                                              static_cast<double>(result.end_ns) / 1e9);
-  std::string out = heading(fmt::format("Kernel memory events of {}, {}", of, when), style);
+  std::string out =
+      heading(fmt::format("Kernel memory events of {}, {}, {}", of, when, backend_text(result.backend)), style);
   const Table table = table_of(result, style);
   out += table.rows.empty() ? "  No events occurred.\n" : to_text(table, style);
   out += notes(result, style);

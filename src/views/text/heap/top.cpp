@@ -31,9 +31,12 @@ std::string live_range_text(const std::optional<Estimate>& live, const TextStyle
 }
 
 std::string totals_text(const char* name, const TopTotals& totals, std::uint64_t interval_ns, const TextStyle& style) {
-  return fmt::format("{} {}/s, {}/s, live {} ({})", name, say_count(per_second(totals.events_now, interval_ns), style),
-                     say_bytes(per_second(totals.bytes_now, interval_ns), style),
-                     say_bytes(rounded(totals.live_bytes.value), style), live_range_text(totals.live_bytes, style));
+  std::string text = fmt::format("{} {}/s, {}/s", name, say_count(per_second(totals.events_now, interval_ns), style),
+                                 say_bytes(per_second(totals.bytes_now, interval_ns), style));
+  if (totals.live_bytes)
+    text +=
+        fmt::format(", live {} ({})", live_text(totals.live_bytes, style), live_range_text(totals.live_bytes, style));
+  return text;
 }
 
 std::string cell_of(const TopRow& row, TopColumn column, const TopResult& result, const TextStyle& style) {
@@ -99,11 +102,15 @@ Table table_of_caches(std::span<const TopRow> rows, const TopResult& result, con
   return table;
 }
 
-// Returns lines that explain why the view "net" has no rows or wrong numbers. Empty if nothing is missing.
-std::vector<std::string> notes_about_caches(const TopResult& result, const TextStyle& style) {
+// Returns lines that explain why a view has no rows or wrong numbers. Empty if nothing is missing.
+std::vector<std::string> notes_of(const TopResult& result, const TextStyle& style) {
+  if (result.backend == "hist" || result.backend == "ring-buffer") {
+    if (needs_bpf(result.view)) return {"Only BPF programs provide this view."};
+    if (result.view == TopView::processes) return {"Bytes include the pages of slabs, so objects count twice."};
+  }
   if (result.view != TopView::net) return {};
   if (result.counting != CacheCounting::counted)
-    return {"This kernel does not report the cache of a freed object, which needs Linux 6.13 or later."};
+    return {"This kernel does not report the cache of a freed object, which needs Linux 6.13 or later with BTF."};
   return uncounted_notes(result.uncounted, style);
 }
 
@@ -155,15 +162,18 @@ std::vector<TopRow> rows_shown(const TopResult& result, const TopOptions& option
 
 std::vector<TopLine> top_heading(const TopResult& result, const TopOptions& options, const TextStyle& style) {
   const std::string of = result.selection.empty() ? "the whole machine" : printable(result.selection);
-  std::string state = fmt::format("kmemtrace top - {}, {}", of, say_duration(result.elapsed_ns, style));
+  std::string state = fmt::format("kmemtrace top - {}, {}, {}", of, say_duration(result.elapsed_ns, style),
+                                  backend_text(result.backend));
   if (options.paused) state += ", paused";
   std::vector<TopLine> lines;
   lines.push_back({state, TopLineKind::heading});
   lines.push_back({totals_text("slab ", result.slab, result.interval_ns, style)});
   lines.push_back({totals_text("pages", result.pages, result.interval_ns, style)});
-  lines.push_back({fmt::format("cost: {:.1f}% of a CPU for kmemtrace, {} of kernel memory; {}", result.own_cpu * 100,
-                               say_bytes(result.memory, style), not_seen(result, style)),
-                   TopLineKind::aside});
+  const std::string memory =
+      result.memory ? fmt::format(", {} of kernel memory", say_bytes(*result.memory, style)) : "";
+  lines.push_back(
+      {fmt::format("cost: {:.1f}% of a CPU for kmemtrace{}; {}", result.own_cpu * 100, memory, not_seen(result, style)),
+       TopLineKind::aside});
   return lines;
 }
 
@@ -183,7 +193,7 @@ std::vector<TopLine> top_table(const TopResult& result, const std::vector<TopRow
   }
   if (rows.empty() && !options.filter.empty())
     lines.push_back({fmt::format("  No name contains \"{}\".", ascii(options.filter))});
-  for (const std::string& note : notes_about_caches(result, style)) lines.push_back({"  " + note, TopLineKind::aside});
+  for (const std::string& note : notes_of(result, style)) lines.push_back({"  " + note, TopLineKind::aside});
   return lines;
 }
 
