@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/snapshot/census_text.hpp"
+#include "analysis/snapshot/page_census.hpp"
 #include "analysis/snapshot/series.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
@@ -115,12 +117,27 @@ bool has_snapshots(const std::string& path) {
   }
 }
 
+namespace {
+
+// Adds the census of page frames that the snapshot has, compared with the counters of the snapshot.
+void add_census(std::string_view text, SnapshotResult& result) {
+  if (text.empty()) return;
+  std::optional<PageCensus> census = census_of(text);
+  if (!census) return result.memory.missing.push_back({"census", "the counts of page frames are damaged", ""});
+  compare_with_counters(result, *census);
+  result.pages = std::make_shared<const PageCensus>(std::move(*census));
+}
+
+}  // namespace
+
 SnapshotResult snapshot_of(const StateSample& sample, const KernelDescription& kernel) {
   KernelMemory memory = parse_snapshot(sample, kernel.page_size);
   if (memory.release.empty()) memory.release = kernel.release;
   if (memory.machine.empty()) memory.machine = kernel.machine;
   if (memory.host.empty()) memory.host = kernel.node_name;
-  return take_stock(std::move(memory));
+  SnapshotResult result = take_stock(std::move(memory));
+  add_census(text_of(sample, "census"), result);
+  return result;
 }
 
 // Returns notes about the archive and the log. The names of these notes differ from the names of the snapshot's files.

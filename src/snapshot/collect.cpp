@@ -26,6 +26,7 @@
 #include "base/words.hpp"
 #include "snapshot/changed_copy.hpp"
 #include "snapshot/nodes.hpp"
+#include "snapshot/owners/collect_owners.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
 #include "trace/tasks/pod_names.hpp"
@@ -245,6 +246,7 @@ Reading read_path(const SnapshotSource& source, const std::string& path, const L
       log.text = percpu_lines(log.text);
       return log;
     }
+    case SourceKind::owners:
     case SourceKind::file: break;
   }
   return read_some(path, limits);
@@ -375,8 +377,17 @@ Absence why_absent(const SnapshotSource& source, int error) {
   return {fmt::format("cannot be read: {}", std::generic_category().message(error)), how};
 }
 
+void take_owners(CollectedOwners&& owners, Collector& collector) {
+  for (const MissingSource& one : owners.missing) collector.add_missing(one.name, one.why, one.how);
+  collector.add_text("owners", std::move(owners.text));
+}
+
 // Reads a source of the running kernel. Returns 0, or the errno value of the failure.
 int take_live(const SnapshotSource& source, Collector& collector) {
+  if (source.kind == SourceKind::owners) {
+    take_owners(collect_owners(), collector);
+    return 0;
+  }
   if (source.name == "page_owner")
     if (Reading stacks = read_live(kOwnerStacks, collector.limits()); stacks.error == 0) {
       collector.take(kOwnerStacks, std::move(stacks), "", "");
@@ -400,7 +411,7 @@ void take_nodes(const std::string& root, Collector& collector) {
 }
 
 // Sources that are not read while recording. They do not describe the objects of a trace, and can be large.
-constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak"};
+constexpr std::string_view kNotWhileRecording[] = {"pagetypeinfo", "cgroups", "free_traces", "kmemleak", "owners"};
 
 bool is_in(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -537,6 +548,11 @@ StateSample collect_copies(const std::string& folder) {
         continue;
       }
     Reading reading = read_copy(source, folder, collector.limits());
+    if (source.kind == SourceKind::owners && reading.error == ENOENT) {
+      if (CollectedOwners owners = collect_owners_from(folder); !owners.text.empty())
+        take_owners(std::move(owners), collector);
+      continue;  // a missing file is no gap: most copies are of other tools, which do not have it
+    }
     if (reading.error == 0 && has_second_copy(source, folder, reading.text, collector.limits()))
       collector.add_missing("copies",
                             fmt::format("{0} and {1} differ; {0} is used", source.name, source.path.substr(1)), "");

@@ -90,6 +90,7 @@ constexpr Step kSteps[] = {
     {"page_owner", parse_page_owner},
     {"page_owner_stacks", parse_page_owner_stacks},
     {"kmemleak", parse_kmemleak},
+    {"owners", parse_owners},
     {"missing", parse_missing},
     {"oom", parse_oom},
 };

@@ -49,6 +49,8 @@ void parse_kmemleak(std::string_view text, KernelMemory& memory);
 // Parses a memory report of the kernel's log: the killed process, the task table and the slab caches. sample_of() in
 // oom_report.hpp has converted the other numbers to meminfo, vmstat, zoneinfo and buddyinfo.
 void parse_oom(std::string_view text, KernelMemory& memory);
+// Parses lines "KIND NAME=VALUE ...", separated by tabs. `memory.page_size` must be set before.
+void parse_owners(std::string_view text, KernelMemory& memory);
 void parse_missing(std::string_view text, KernelMemory& memory);
 
 }  // namespace kmt

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kProc = "mount -t proc proc /proc";
 constexpr std::string_view kSlubTraces = "boot with slub_debug=U, or slub_debug=U,CACHE for some caches";
 
-constexpr std::array<SnapshotSource, 17> kSources = {{
+constexpr std::array<SnapshotSource, 18> kSources = {{
     {"meminfo", "/proc/meminfo", SourceKind::file, kProc},
     {"vmstat", "/proc/vmstat", SourceKind::file, kProc},
     {"zoneinfo", "/proc/zoneinfo", SourceKind::file, kProc},
@@ -19,6 +19,7 @@ constexpr std::array<SnapshotSource, 17> kSources = {{
     {"sockstat", "/proc/net/sockstat", SourceKind::file, "a kernel with CONFIG_INET"},
     {"buddyinfo", "/proc/buddyinfo", SourceKind::file, kProc},
     {"pagetypeinfo", "/proc/pagetypeinfo", SourceKind::file, kProc},
+    {"owners", "owners of unaccounted memory", SourceKind::owners, "run as root"},
     {"dmesg", "the kernel's log", SourceKind::boot_messages, "journalctl -k -b > FOLDER/dmesg, and --from FOLDER"},
     {"percpu_stats", "/sys/kernel/debug/percpu_stats", SourceKind::file, "a kernel with CONFIG_PERCPU_STATS"},
     {"allocinfo", "/proc/allocinfo", SourceKind::file,

@@ -14,6 +14,7 @@ enum class SourceKind : std::uint8_t {
   slab_traces,    // a file such as alloc_traces in the folder of each cache
   cgroups,        // memory.stat of all cgroups
   boot_messages,  // lines about percpu memory in the kernel's log
+  owners,         // owners of memory in no counter, from many files and system calls
 };
 
 struct SnapshotSource {

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "results/snapshot/owners.hpp"
+#include "results/snapshot/page_census.hpp"
+
 namespace kmt {
 
 namespace {
@@ -34,6 +37,32 @@ std::uint64_t memory_of(const CgroupMemory& cgroup) {
   return kernel_bytes(cgroup).value_or(0) + user_bytes(cgroup).value_or(0);
 }
 
+// Returns the bytes of the page census by kind and order. Free blocks merge and split all the time, so free memory has
+// one row.
+SnapshotAmounts blocks_of(const SnapshotResult& result) {
+  SnapshotAmounts amounts;
+  if (!result.pages) return amounts;
+  for (std::size_t i = 0; i < kPageKinds; ++i) {
+    const auto kind = static_cast<PageKind>(i);
+    for (std::size_t order = 0; order < kPageOrders; ++order) {
+      const std::uint64_t blocks = result.pages->blocks[i][order];
+      if (blocks == 0) continue;
+      const std::string name = kind == PageKind::free ? std::string(describe(kind).label)
+                                                      : fmt::format("{}, order {}", describe(kind).label, order);
+      amounts[name] += static_cast<std::int64_t>((blocks << order) * result.memory.page_size);
+    }
+  }
+  return amounts;
+}
+
+SnapshotAmounts flags_of(const SnapshotResult& result) {
+  SnapshotAmounts amounts;
+  if (!result.pages) return amounts;
+  for (const PagesByFlags& one : result.pages->other_flags)
+    amounts[names_of_page_flags(one.flags)] += static_cast<std::int64_t>(one.pages * result.memory.page_size);
+  return amounts;
+}
+
 // Returns the files that may contain this part. A snapshot needs only one of them.
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
@@ -45,6 +74,9 @@ std::vector<std::string_view> texts_of(SnapshotPart part) {
     case SnapshotPart::dying_cgroups: return {"cgroups"};
     case SnapshotPart::slab_allocations: return {"alloc_traces"};
     case SnapshotPart::page_owners: return {"page_owner", "page_owner_stacks"};
+    case SnapshotPart::owners: return {"owners"};
+    case SnapshotPart::page_blocks:
+    case SnapshotPart::page_flags: return {"census"};
   }
   return {};
 }
@@ -71,6 +103,12 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
     case SnapshotPart::slab_allocations:
       return sums_of(memory.slab_allocations, site_name, std::mem_fn(&AllocationSite::count));
     case SnapshotPart::page_owners: return sums_of(memory.page_owners, site_name, bytes_of);
+    case SnapshotPart::owners:
+      for (const MemoryOwner& owner : memory.owners)
+        if (owner.place == OwnerPlace::unaccounted) lines[full_name(owner)] = static_cast<std::int64_t>(owner.bytes);
+      return lines;
+    case SnapshotPart::page_blocks: return blocks_of(result);
+    case SnapshotPart::page_flags: return flags_of(result);
   }
   return lines;
 }

@@ -217,6 +217,13 @@ ByteCount socket_bytes(const KernelMemory& memory) {
   return bytes;
 }
 
+// Divides the last line into memory with and without a known owner.
+void add_owners(Sheet& sheet, const KernelMemory& memory) {
+  const ByteCount owned = unaccounted_bytes(memory.owners);
+  sheet.remark("owned", "(with a known owner)", owned, "owners: see below");
+  sheet.remark("rest", "(without a known owner)", sheet.last_bytes() - owned, "unaccounted - owners: see below");
+}
+
 }  // namespace
 
 bool counts_all_huge_pages(const KernelMemory& memory) {
@@ -241,6 +248,7 @@ std::vector<BalanceLine> balance_sheet(const KernelMemory& memory, const std::ve
   sheet.last_line("unaccounted", "unaccounted memory", total,
                   has_cpu_lists(memory) ? "MemTotal - all lines above"
                                         : "MemTotal - all lines above; with the CPUs' lists, as zoneinfo is missing");
+  if (std::ranges::find(memory.has, "owners") != memory.has.end()) add_owners(sheet, memory);
   sheet.remark("sockets", "(sockets' buffers, at most)", socket_bytes(memory),
                "sockstat: TCP, UDP, FRAG, partly in slab");
   sheet.remark("cma", "(used pages of CMA areas)", used_cma(sheet, memory),

@@ -86,6 +86,8 @@ class Sheet {
     return std::ranges::any_of(
         lines_, [id](const BalanceLine& line) { return line.counted && !line.known && line.id.starts_with(id); });
   }
+  // Returns the bytes of the last line of depth 0.
+  ByteCount last_bytes() const { return as_bytes(lines_[group_].bytes); }
   std::vector<BalanceLine> take() { return std::move(lines_); }
 
  private:

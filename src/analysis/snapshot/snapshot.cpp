@@ -218,6 +218,9 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.dying_cgroups = of(SnapshotPart::dying_cgroups);
   result.slab_allocations = of(SnapshotPart::slab_allocations);
   result.page_owners = of(SnapshotPart::page_owners);
+  result.owners = of(SnapshotPart::owners);
+  result.page_blocks = of(SnapshotPart::page_blocks);
+  result.page_flags = of(SnapshotPart::page_flags);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/input/reading.hpp"
 #include "cli/support/interrupt.hpp"
 #include "snapshot/frames/frames.hpp"
+#include "snapshot/parse.hpp"
 
 namespace kmt {
 
@@ -27,12 +28,12 @@ void add_notes(const FrameFiles& files, PageCensus& census) {
 
 }  // namespace
 
-std::shared_ptr<const PageCensus> count_pages(const SnapshotResult& snapshot, const StateSample& sample) {
+std::optional<PageCensus> count_pages(const StateSample& sample, std::uint32_t page_size) {
   constexpr unsigned kDefaultOrder = 9;  // x86 and ARM64 with 4 KiB pages
   const auto start = std::chrono::steady_clock::now();
   const std::optional<unsigned> order = pageblock_order(text_of(sample, "pagetypeinfo"));
-  FrameFiles files(snapshot.memory.page_size);
-  PageCounter counter(order.value_or(kDefaultOrder), largest_free_order(snapshot.memory));
+  FrameFiles files(page_size);
+  PageCounter counter(order.value_or(kDefaultOrder), largest_free_order(parse_snapshot(sample, page_size)));
   const InterruptGuard guard;
   ReadingProgress progress(true);
   std::uint64_t done = 0;
@@ -44,16 +45,15 @@ std::shared_ptr<const PageCensus> count_pages(const SnapshotResult& snapshot, co
     return !guard.interrupted();
   });
   progress.clear();
-  if (guard.interrupted()) return nullptr;
+  if (guard.interrupted()) return std::nullopt;
   PageCensus census = counter.finish();
   census.pageblocks.order_is_known = order.has_value();
   if (!files.has_cgroups()) census.cgroups.clear();
   name_cgroups(cgroup_paths_by_inode(), census);
-  compare_with_counters(snapshot, census);
   add_notes(files, census);
   census.elapsed_ns =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-  return std::make_shared<const PageCensus>(std::move(census));
+  return census;
 }
 
 }  // namespace kmt

@@ -2,16 +2,16 @@
 // Counts the page frames of the running machine for `snapshot --pages`.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <optional>
 
-#include "results/snapshot/snapshot.hpp"
+#include "results/snapshot/page_census.hpp"
 #include "trace/state/sample.hpp"
 
 namespace kmt {
 
-// Reads the state of all page frames, and compares it with `snapshot`, which must have been made from `sample` just
-// before this call. Shows a progress line. Returns null if Ctrl+C stopped the reading. Throws Error if the kernel's
-// files cannot be read.
-std::shared_ptr<const PageCensus> count_pages(const SnapshotResult& snapshot, const StateSample& sample);
+// Reads the state of all page frames of the machine. `sample` is a snapshot of this machine. Shows a progress line.
+// Returns nothing if Ctrl+C stopped the reading. Throws Error if the kernel's files cannot be read.
+std::optional<PageCensus> count_pages(const StateSample& sample, std::uint32_t page_size);
 
 }  // namespace kmt

@@ -2,10 +2,12 @@
 // kmemtrace snapshot
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "analysis/snapshot/census_text.hpp"
 #include "base/confinement/outside.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -53,6 +55,7 @@ constexpr const char* kSnapshotFooter = R"(Examples:
   kmemtrace snapshot                             shows how memory of this machine is used now
   kmemtrace snapshot -o before.kmt; make; kmemtrace snapshot -o after.kmt; kmemtrace diff before.kmt after.kmt
   kmemtrace snapshot --pages                     counts all page frames by use, block size and cgroup
+  kmemtrace snapshot --pages -o before.kmt       stores the counts; diff compares them with those of a later snapshot
   kmemtrace snapshot --objects kmalloc-192       names the objects in a slab cache, by their pointers
   kmemtrace snapshot after.kmt --sort free       shows slab caches with unused memory
   kmemtrace snapshot --from copied/ --json       uses files that were copied from another machine
@@ -63,7 +66,9 @@ constexpr const char* kSnapshotFooter = R"(Examples:
 
 A snapshot reads the kernel's counters once and traces nothing. The lines of the balance sheet that are not indented add
 up to MemTotal. Unaccounted memory consists of pages that were allocated directly from the page allocator and are in no
-counter of the kernel. Examples are buffers of pipes, sockets and rings, and memory of drivers.
+counter of the kernel. Examples are buffers of pipes, sockets and rings, and memory of drivers. The section on owners
+names the processes, devices and tracing instances that hold such memory, as far as the kernel names them.
+docs/owners.md lists the kinds of owners, and how exact their amounts are.
 
 The health checks compare numbers with limits that healthy machines stay below. docs/health.md lists the checks.
 
@@ -105,14 +110,18 @@ SnapshotResult take_copies(const SnapshotArguments& options) {
   return snapshot_of(std::move(copies));
 }
 
-SnapshotResult take(const SnapshotArguments& options) {
+// Returns nothing if Ctrl+C stopped the counting of page frames.
+std::optional<SnapshotResult> take(const SnapshotArguments& options) {
   if (!options.from.empty()) return take_copies(options);
-  const StateSample sample = collect_snapshot();
+  StateSample sample = collect_snapshot();
   const KernelDescription kernel = describe_running_kernel();
+  if (options.pages) {
+    const std::optional<PageCensus> census = count_pages(sample, kernel.page_size);
+    if (!census) return std::nullopt;
+    sample.texts.emplace_back("census", census_text(*census));
+  }
   if (!options.output.empty()) write(options.output, {sample}, kernel);
-  SnapshotResult result = snapshot_of(sample, kernel);
-  if (options.pages) result.pages = count_pages(result, sample);
-  return result;
+  return snapshot_of(sample, kernel);
 }
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
@@ -173,11 +182,13 @@ void take_series(const SnapshotArguments& options) {
 
 void refuse_pages_of_files(const SnapshotArguments& options) {
   if (!options.file.empty() || !options.from.empty())
-    throw Error("--pages counts the page frames of the running machine, and files have no copy of them")
-        .hint("Run `kmemtrace snapshot --pages` on the machine itself");
-  if (!options.output.empty() || !options.every.empty())
-    throw Error("--pages cannot be used with -o, because a .kmt does not contain the counts of page frames")
-        .hint("Write the counts as JSON instead: kmemtrace snapshot --pages --json > FILE.json");
+    throw Error("--pages counts the page frames of the running machine")
+        .hint(
+            "Run `kmemtrace snapshot --pages -o FILE.kmt` on the machine itself, and then show FILE.kmt without "
+            "--pages");
+  if (!options.every.empty())
+    throw Error("--pages cannot be used with --every, because counting all page frames takes too long")
+        .hint("Count them at the start and at the end: kmemtrace snapshot --pages -o FILE.kmt");
 }
 
 // Returns the exit status.
@@ -216,14 +227,15 @@ int run_snapshot(const Command& command, SnapshotArguments& options) {
     throw wrong_series("--for is the length of a series and needs --every", "Add the interval: --every 10s");
   if (!options.sort.empty()) options.view.sort = &column_named(pointers_to(slab_cache_columns()), options.sort);
   if (!options.file.empty() || !options.from.empty()) confine_reading(command, {options.output});
-  const SnapshotResult result = options.file.empty() ? take(options) : read_snapshot(options.file);
-  if (options.pages && !result.pages) {
+  const std::optional<SnapshotResult> result =
+      options.file.empty() ? take(options) : std::optional(read_snapshot(options.file));
+  if (!result) {
     say("Interrupted before all page frames were counted\n");
     return kInterruptedExitCode;
   }
   if (!options.output.empty() && !options.result.json) return 0;
-  print_result(options.result.json ? json_snapshot(result, options.view)
-                                   : text_snapshot(result, options.view, stdout_style(options.result.style)));
+  print_result(options.result.json ? json_snapshot(*result, options.view)
+                                   : text_snapshot(*result, options.view, stdout_style(options.result.style)));
   return 0;
 }
 
@@ -256,7 +268,8 @@ Command snapshot_command() {
       "--pages", &options->pages,
       "Count all page frames of this machine by use, size of their blocks, and cgroup\nThe counts are compared "
       "with the kernel's counters. They also split unaccounted memory, and show movable pageblocks that hold "
-      "unmovable pages. Needs root, and less than 0.1 s for each GiB of memory.");
+      "unmovable pages. With -o, the counts are stored in FILE.kmt. Needs root, and less than 0.1 s for each GiB of "
+      "memory.");
   command.option("--objects", &options->objects, "CACHE[,CACHE]",
                  "Show which kinds of objects fill these slab caches (no trace is needed)\nReads a sample of the "
                  "live objects from /proc/kcore and groups them by the functions, variables and other objects they "

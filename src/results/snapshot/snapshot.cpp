@@ -56,6 +56,9 @@ constexpr std::array<SnapshotPartText, kSnapshotParts.size()> kParts = {{
     {"dying_cgroups", "Removed cgroups that still hold memory", "Below"},
     {"slab_allocations", "Slab objects by allocating call site (alloc_traces)", "Site"},
     {"page_owners", "Pages by allocating stack (page_owner)", "Site"},
+    {"owners", "Owners of unaccounted memory", "Owner"},
+    {"page_blocks", "Page frames by kind and order", "Kind"},
+    {"page_flags", "Other kernel pages by flags", "Flags"},
 }};
 
 }  // namespace

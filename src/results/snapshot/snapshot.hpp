@@ -112,11 +112,14 @@ enum class SnapshotPart : std::uint8_t {
   dying_cgroups,     // numbers of removed cgroups, by the existing cgroup above them
   slab_allocations,  // amounts by call site in SLUB's alloc_traces
   page_owners,       // amounts by stack
+  owners,            // amounts of unaccounted memory by owner
+  page_blocks,       // amounts of the page census by kind and order
+  page_flags,        // amounts of other kernel pages in the page census by flags
 };
-inline constexpr std::array kSnapshotParts = {SnapshotPart::balance_sheet,    SnapshotPart::slab_caches,
-                                              SnapshotPart::vmalloc,          SnapshotPart::allocinfo,
-                                              SnapshotPart::cgroups,          SnapshotPart::dying_cgroups,
-                                              SnapshotPart::slab_allocations, SnapshotPart::page_owners};
+inline constexpr std::array kSnapshotParts = {
+    SnapshotPart::balance_sheet, SnapshotPart::slab_caches,   SnapshotPart::vmalloc,          SnapshotPart::allocinfo,
+    SnapshotPart::cgroups,       SnapshotPart::dying_cgroups, SnapshotPart::slab_allocations, SnapshotPart::page_owners,
+    SnapshotPart::owners,        SnapshotPart::page_blocks,   SnapshotPart::page_flags};
 // True if the amounts of this part are numbers of removed cgroups. In a series, all other parts have amounts in bytes.
 constexpr bool counts_cgroups(SnapshotPart part) { return part == SnapshotPart::dying_cgroups; }
 struct SnapshotPartText {
@@ -157,6 +160,9 @@ struct SnapshotDiff {
   std::vector<SnapshotChange> dying_cgroups;     // amounts are numbers of removed cgroups
   std::vector<SnapshotChange> slab_allocations;  // amounts are numbers of objects, not bytes
   std::vector<SnapshotChange> page_owners;
+  std::vector<SnapshotChange> owners;
+  std::vector<SnapshotChange> page_blocks;
+  std::vector<SnapshotChange> page_flags;
   std::vector<SnapshotPart> not_compared;  // parts that are missing or incomplete in one snapshot
 };
 

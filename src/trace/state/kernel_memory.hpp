@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/state/memory_owner.hpp"
 #include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
@@ -207,7 +208,8 @@ struct KernelMemory {
   std::vector<AllocationSite> slab_frees;        // free_traces: call sites that freed objects
   std::vector<AllocationSite> page_owners;       // `count` is a number of pages
   std::vector<AllocationSite> kmemleak;
-  std::optional<OomKill> oom;  // the report in the kernel's log; set if all numbers are from this report
+  std::vector<MemoryOwner> owners;  // owners of memory in no counter; each has a unique kind and name
+  std::optional<OomKill> oom;       // the report in the kernel's log; set if all numbers are from this report
   std::vector<SlabTotal> unreclaimable_slabs;
   std::vector<MissingSource> missing;
   std::vector<UnknownLine> unknown;  // lines that could not be parsed; only the first few of each source

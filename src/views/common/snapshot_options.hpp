@@ -37,6 +37,12 @@ inline std::vector<const CgroupMemory*> shown_cgroups(const SnapshotResult& resu
   });
 }
 
+// Sorts owners by how certainly their memory is unaccounted, then by bytes.
+inline std::vector<const MemoryOwner*> shown_owners(const SnapshotResult& result, const SnapshotOptions& options) {
+  return largest(result.memory.owners, options,
+                 [](const MemoryOwner& owner) { return std::pair(-static_cast<int>(owner.place), owner.bytes); });
+}
+
 inline std::vector<const SlabCacheUse*> shown_caches(const SnapshotResult& result, const SnapshotOptions& options) {
   auto sorted = sorted_by_column(result.caches, *options.sort, [](const SlabCacheUse& a, const SlabCacheUse& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "results/snapshot/owners.hpp"
 #include "trace/tasks/cgroup_name.hpp"
 #include "trace/tasks/pod_names.hpp"
 #include "views/json/common.hpp"
@@ -141,6 +142,17 @@ Json to_json(const DyingCgroups& dying) {
   return json;
 }
 
+Json to_json(const MemoryOwner& owner) {
+  Json json = Json::object();
+  json["kind"] = describe(owner.kind).id;
+  json["name"] = printable(owner.name);
+  json["bytes"] = owner.bytes;
+  json["count"] = owner.count;
+  json["exactness"] = describe(owner.exactness).id;
+  json["place"] = describe(owner.place).id;
+  return json;
+}
+
 Json to_json(const MemoryZone& zone) {
   Json json = Json::object();
   json["node"] = zone.node;
@@ -235,6 +247,9 @@ void append_tables(Json& json, const SnapshotResult& result, const SnapshotOptio
   json["dying_cgroups"] = Json::array();
   for (const DyingCgroups* dying : largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count)))
     json["dying_cgroups"].push_back(to_json(*dying));
+  json["owners_total"] = memory.owners.size();
+  json["owners"] = Json::array();
+  for (const MemoryOwner* owner : shown_owners(result, options)) json["owners"].push_back(to_json(*owner));
   append_sites(json, "slab_allocations", memory.slab_allocations, options);
   append_sites(json, "slab_frees", memory.slab_frees, options);
   append_sites(json, "page_owners", memory.page_owners, options);
@@ -332,7 +347,8 @@ std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
       {"slab_caches", &diff.caches},          {"vmalloc", &diff.vmalloc},
       {"allocinfo", &diff.allocinfo},         {"cgroups", &diff.cgroups},
       {"dying_cgroups", &diff.dying_cgroups}, {"slab_allocations", &diff.slab_allocations},
-      {"page_owners", &diff.page_owners}};
+      {"page_owners", &diff.page_owners},     {"owners", &diff.owners},
+      {"page_blocks", &diff.page_blocks},     {"page_flags", &diff.page_flags}};
   for (const auto& [key, changes] : tables) {
     json[std::string(key) + "_total"] = changes->size();
     json[key] = to_json(*changes, options);

@@ -11,6 +11,7 @@
 #include "views/text/lines.hpp"
 #include "views/text/snapshot/health.hpp"
 #include "views/text/snapshot/nodes.hpp"
+#include "views/text/snapshot/owners.hpp"
 #include "views/text/snapshot/page_census.hpp"
 #include "views/text/table.hpp"
 
@@ -387,6 +388,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   std::string out = heading(title(memory), style) + sheet_text(result, style);
   out += text_health(result.health, style);
   out += oom_text(result, options, style);
+  out += text_owners(result, options, style);
   if (result.pages) out += text_page_census(*result.pages, memory, result.total, options, style);
   out += caches_text(result, options, style);
   out += vmalloc_text(result, options, style);
@@ -442,6 +444,9 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("Slab objects by allocating call site (alloc_traces)", "Site", diff.slab_allocations, false,
                       options, style);
   out += changes_text("Pages by allocating stack (page_owner)", "Site", diff.page_owners, true, options, style);
+  out += changes_text("Owners of unaccounted memory", "Owner", diff.owners, true, options, style);
+  out += changes_text("Page frames by kind and order", "Kind", diff.page_blocks, true, options, style);
+  out += changes_text("Other kernel pages by flags", "Flags", diff.page_flags, true, options, style);
   for (const SnapshotPart part : diff.not_compared) {
     const bool is_compared_in_part = part == SnapshotPart::allocinfo && !diff.allocinfo.empty();
     out +=

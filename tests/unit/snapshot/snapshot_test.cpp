@@ -336,6 +336,29 @@ TEST_F(Snapshots, LinesOfPartlyReadFilesAreNotCompared) {
   EXPECT_EQ(std::ranges::count(changed.not_compared, SnapshotPart::vmalloc), 1);
 }
 
+TEST_F(Snapshots, OwnersDivideUnaccountedMemory) {
+  set("owners",
+      "ftrace\tinstance=x\tsize_kb=7\tsubbuf_kb=4\nbpf_map\tid=2\ttype=1\tname=m\tmemlock=999\npipe\tbytes=1\n");
+  const SnapshotResult a = result();
+  EXPECT_EQ(line(a, "unaccounted.owned"), 4 * 4096);
+  EXPECT_EQ(line(a, "unaccounted.rest"), line(a, "unaccounted") - 4 * 4096);
+  const std::string text = text_snapshot(a, {}, {120});
+  for (const char* const part : {"with a known owner", "without a known owner", "ftrace buffers", "m (id 2)",
+                                 "slab, vmalloc, percpu", "The owners name 16.0 KiB"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << '\n' << text;
+  set("owners", "ftrace\tinstance=x\tsize_kb=11\tsubbuf_kb=4\n");
+  const SnapshotDiff change = diff(a, result());
+  ASSERT_EQ(change.owners.size(), 2u);  // maps are in other lines
+  EXPECT_EQ(change.owners[0].name, "ftrace buffers: instance x");
+  EXPECT_EQ(change.owners[0].b - change.owners[0].a, 4096);
+  EXPECT_EQ(change.owners[1].name, "pipes: unknown process");
+  set("missing", "owners\tonly a part\t\n");
+  const SnapshotDiff partly = diff(a, result());
+  EXPECT_TRUE(partly.owners.empty());
+  EXPECT_NE(std::ranges::find(partly.not_compared, SnapshotPart::owners), partly.not_compared.end());
+  EXPECT_FALSE(change_of(partly, "unaccounted.rest").b);
+}
+
 TEST_F(Snapshots, TextFitsAndKeepsAllLabels) {
   set("missing", "allocinfo\tnot there\tboot another kernel\n");
   for (const unsigned width : {60u, 80u, 100u, 120u}) {
@@ -357,13 +380,14 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   set("missing", "kmemleak\tnot there\t\n");
   set("node_meminfo", "Node 0 MemTotal: 1 kB\nNode 1 MemTotal: 1 kB\n");
   set("vmstat", "what\n");
+  set("owners", "pipe\tpid=1\tprocess=a\tbytes=1\n");
   const auto json = nlohmann::ordered_json::parse(json_snapshot(result(), {}));
   const test::DocumentedKeys keys("snapshot-json.md");
   EXPECT_EQ(keys(json),
             "schema taken_unix_ns release machine host page_size sources files log log_reports total_bytes balance "
             "contradictions health pages slab_caches_total slab_caches "
             "vmalloc_total vmalloc allocinfo_total allocinfo cgroups_total cgroups dying_cgroups_total dying_cgroups "
-            "slab_allocations_total "
+            "owners_total owners slab_allocations_total "
             "slab_allocations slab_frees_total slab_frees page_owners_total page_owners kmemleak_total kmemleak nodes "
             "zones free_by_type percpu sockets oom meminfo vmstat missing unknown_lines_total unknown_lines ");
   EXPECT_EQ(keys(json["balance"][0]), "id label bytes at_least depth counted source ");
@@ -378,6 +402,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
   EXPECT_EQ(keys(json["dying_cgroups"][0]),
             "below count existing kernel_bytes slab_bytes percpu_bytes file_bytes anonymous_bytes ");
   EXPECT_EQ(keys(json["nodes"][0]), "node meminfo ");
+  EXPECT_EQ(keys(json["owners"][0]), "kind name bytes count exactness place ");
   EXPECT_EQ(keys(json["zones"][0]), "node zone cpu_list_pages free_blocks pages ");
   EXPECT_EQ(keys(json["free_by_type"][0]), "node zone migrate_type free_blocks ");
   EXPECT_EQ(keys(json["percpu"]), "first_chunk_bytes stats ");
