@@ -14,11 +14,11 @@ namespace kmt {
 
 namespace {
 
-constexpr std::chrono::seconds kMostTime(1);
+constexpr std::chrono::seconds kOwnersTime(1);
 
 OwnerLines lines_until_limit() {
   OwnerLines lines;
-  lines.until = std::chrono::steady_clock::now() + kMostTime;
+  lines.until = std::chrono::steady_clock::now() + kOwnersTime;
   return lines;
 }
 

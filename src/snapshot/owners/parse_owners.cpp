@@ -17,7 +17,7 @@ namespace kmt {
 namespace {
 
 // Larger amounts are from a damaged text. The sum of all lines of a text does not overflow.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
+constexpr std::uint64_t kMostOwnedBytes = std::uint64_t{1} << 42;
 
 // The facts of a line.
 class Facts {
@@ -31,7 +31,7 @@ class Facts {
     const auto found = facts_.find(name);
     return found == facts_.end() ? std::string_view() : found->second;
   }
-  std::optional<std::uint64_t> number(std::string_view name) const { return whole_number(text(name), kMostBytes); }
+  std::optional<std::uint64_t> number(std::string_view name) const { return whole_number(text(name), kMostOwnedBytes); }
   std::uint64_t number_or_0(std::string_view name) const { return number(name).value_or(0); }
   std::string process() const {
     const auto pid = number("pid");
@@ -77,8 +77,8 @@ Owner ftrace(const Facts& facts, std::uint64_t page_size) {
   const std::uint64_t sub_buffer = std::max(in_pages(facts.number_or_0("subbuf_kb") << 10, page_size), page_size);
   std::uint64_t bytes = 0;
   for (const std::string_view size : split(facts.text("size_kb"), ',')) {
-    const auto kilobytes = whole_number(size, kMostBytes >> 10);
-    if (!kilobytes || bytes > kMostBytes) return std::nullopt;
+    const auto kilobytes = whole_number(size, kMostOwnedBytes >> 10);
+    if (!kilobytes || bytes > kMostOwnedBytes) return std::nullopt;
     const std::uint64_t payload = sub_buffer - kHeader;
     bytes += (((*kilobytes << 10) + payload - 1) / payload + 1) * sub_buffer;
   }
@@ -95,7 +95,7 @@ Owner perf(const Facts& facts, std::uint64_t) {
 
 Owner packet_ring(const Facts& facts, std::uint64_t page_size) {
   const auto size = facts.number("block_size"), blocks = facts.number("blocks");
-  if (!size || !blocks || *blocks == 0 || *size > kMostBytes / *blocks / 2) return std::nullopt;
+  if (!size || !blocks || *blocks == 0 || *size > kMostOwnedBytes / *blocks / 2) return std::nullopt;
   return MemoryOwner{OwnerKind::packet_ring, fmt::format("{} on {}", facts.process(), facts.text("interface")),
                      in_order(*size, page_size) * *blocks};
 }
@@ -103,8 +103,8 @@ Owner packet_ring(const Facts& facts, std::uint64_t page_size) {
 Owner io_uring(const Facts& facts, std::uint64_t page_size) {
   constexpr std::uint64_t kSubmission = 64, kCompletion = 16, kIndex = 4, kHeader = 320;
   const auto submissions = facts.number("sq_entries"), completions = facts.number("cq_entries");
-  if (!submissions || !completions || *submissions > kMostBytes / kSubmission ||
-      *completions > kMostBytes / kSubmission)
+  if (!submissions || !completions || *submissions > kMostOwnedBytes / kSubmission ||
+      *completions > kMostOwnedBytes / kSubmission)
     return std::nullopt;
   const std::uint64_t rings = kHeader + *completions * kCompletion + *submissions * kIndex;
   return MemoryOwner{OwnerKind::io_uring, facts.process(),
@@ -203,7 +203,7 @@ void parse_owners(std::string_view text, KernelMemory& memory) {
   std::map<std::pair<OwnerKind, std::string>, std::size_t> known;
   // Owners of one kind and name, such as all pipes of a process, become one owner.
   const auto add = [&](Owner&& owner) {
-    if (!owner || owner->bytes == 0 || owner->bytes > kMostBytes) return;
+    if (!owner || owner->bytes == 0 || owner->bytes > kMostOwnedBytes) return;
     const auto [found, is_new] = known.try_emplace({owner->kind, owner->name}, memory.owners.size());
     if (is_new) return memory.owners.push_back(std::move(*owner));
     MemoryOwner& sum = memory.owners[found->second];
