@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Takes snapshots before and after a module leaks pages. /arguments has the numbers of pages.
 set -eu
+# Takes a snapshot with all owners. On a busy machine, reading them may take longer than the limit.
+take() {
+  cat /proc/sys/vm/stat_refresh
+  for _ in 1 2 3 4 5; do
+    kmemtrace snapshot --pages -o "$1"
+    if ! kmemtrace snapshot "$1" | grep -q '^  owners '; then break; fi
+  done
+}
 kmemtrace snapshot --pages --json >/dev/null  # the first run fills caches
-cat /proc/sys/vm/stat_refresh
-kmemtrace snapshot --pages -o before.kmt
+take before.kmt
 read -r single blocks pooled </arguments
 insmod /leaked_pages.ko single="$single" blocks="$blocks" pooled="$pooled"
-cat /proc/sys/vm/stat_refresh
-kmemtrace snapshot --pages -o after.kmt
-kmemtrace snapshot >after.txt
+take after.kmt
+kmemtrace snapshot after.kmt >after.txt

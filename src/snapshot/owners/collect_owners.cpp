@@ -14,7 +14,7 @@ namespace kmt {
 
 namespace {
 
-constexpr std::chrono::seconds kOwnersTime(1);
+constexpr std::chrono::seconds kOwnersTime(3);
 
 OwnerLines lines_until_limit() {
   OwnerLines lines;

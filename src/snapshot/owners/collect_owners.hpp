@@ -14,7 +14,7 @@ struct CollectedOwners {
   std::vector<MissingSource> missing;  // "owners" if the text is incomplete
 };
 
-// Asks the running kernel. Stops after one second, and then states what is missing.
+// Asks the running kernel. Stops after three seconds, and then states what is missing.
 CollectedOwners collect_owners();
 // Reads copies of files of tracefs and debugfs in a folder. All other owners are unknown there.
 CollectedOwners collect_owners_from(const std::string& folder);
