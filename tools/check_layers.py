@@ -20,7 +20,7 @@ LAYERS = {
     'snapshot': 'trace base',
     'anonymise': 'formats symbols trace base',
     'analysis': 'results trace base',
-    'reading': 'formats snapshot analysis results trace base',
+    'reading': 'formats snapshot symbols analysis results trace base',
     'views': 'results trace base',
     'fleet': 'views results trace base',
     'library': 'base trace results symbols formats analysis reading views',

@@ -2,18 +2,13 @@
 #include "analysis/snapshot/object_features.hpp"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace kmt {
 
 namespace {
 
 constexpr std::uint32_t kWord = sizeof(std::uint64_t);
-
-std::string symbol_text(const ImageSymbol& symbol) {
-  return symbol.module.empty() ? symbol.name : fmt::format("{} [{}]", symbol.name, symbol.module);
-}
 
 }  // namespace
 
@@ -23,9 +18,9 @@ ObjectFeatures::ObjectFeatures(const CacheSample& sample, const ImageSymbols& sy
     Described described{&object, {}, {}};
     for (std::size_t i = 0; i < object.words.size(); ++i) {
       bool is_strong = false;
-      std::string text = text_of(object, i, is_strong);
-      if (text.empty()) continue;
-      const std::uint32_t number = number_of({static_cast<std::uint32_t>(i * kWord), std::move(text)});
+      WordTarget target = target_of(object, i, is_strong);
+      if (target.kind == WordTarget::Kind::none) continue;
+      const std::uint32_t number = number_of({static_cast<std::uint32_t>(i * kWord), std::move(target)});
       (is_strong ? described.strong : described.weak).push_back(number);
     }
     objects_.push_back(std::move(described));
@@ -39,23 +34,21 @@ const ImageSymbol* ObjectFeatures::symbol_of(const ObjectWord& word) const {
   return found == symbols_.end() ? nullptr : &found->second;
 }
 
-std::string ObjectFeatures::text_of(const ObjectSample& object, std::size_t index, bool& is_strong) const {
+WordTarget ObjectFeatures::target_of(const ObjectSample& object, std::size_t index, bool& is_strong) const {
+  using Kind = WordTarget::Kind;
   const ObjectWord& word = object.words[index];
+  const ObjectWord* const previous = index > 0 ? &object.words[index - 1] : nullptr;
   is_strong = false;
-  if (word.is_list) return "list";
-  if (index > 0 && object.words[index - 1].is_list) return {};  // the member `prev` of a list
-  if (word.is_self) return "itself";
+  if (word.is_list) return {Kind::list, {}, {}};
+  if (previous != nullptr && previous->is_list) return {};  // the member `prev` of a list
+  if (word.is_self) return {Kind::itself, {}, {}};
   if (word.kind == WordContent::text)
-    return index > 0 && object.words[index - 1].kind == WordContent::text ? std::string() : "text";
-  if (word.kind == WordContent::object) {
-    const std::string& cache = sample_.caches[word.cache].name;
-    return word.target_offset == 0 ? "object of " + cache
-                                   : fmt::format("object of {}, at {}", cache, word.target_offset);
-  }
+    return previous != nullptr && previous->kind == WordContent::text ? WordTarget() : WordTarget{Kind::text, {}, {}};
+  if (word.kind == WordContent::object) return {Kind::object, sample_.caches[word.cache].name, {}, word.target_offset};
   const ImageSymbol* const symbol = symbol_of(word);
   if (symbol == nullptr || (symbol->is_code && symbol->offset != 0)) return {};
   is_strong = symbol->is_function() || symbol->is_table();
-  return symbol_text(*symbol);
+  return {Kind::symbol, symbol->name, symbol->module};
 }
 
 std::uint32_t ObjectFeatures::number_of(WordFeature feature) {

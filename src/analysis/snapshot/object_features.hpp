@@ -5,18 +5,16 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <optional>
-#include <string>
 #include <vector>
 
+#include "results/snapshot/object_kinds.hpp"
 #include "trace/state/object_sample.hpp"
 
 namespace kmt {
 
-// The target of a word.
 struct WordFeature {
   std::uint32_t offset = 0;
-  std::string text;                                      // "pipefifo_fops", "list", "object of dentry"
+  WordTarget target;
   auto operator<=>(const WordFeature&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
@@ -33,8 +31,8 @@ class ObjectFeatures {
   const std::vector<Described>& objects() const { return objects_; }
   const WordFeature& feature(std::uint32_t number) const { return features_[number]; }
 
-  // Returns the text of the feature of a word. Empty if the word has none. Sets `is_strong`.
-  std::string text_of(const ObjectSample& object, std::size_t word, bool& is_strong) const;
+  // Returns what a word points to. Sets `is_strong` to true for functions and tables of functions.
+  WordTarget target_of(const ObjectSample& object, std::size_t word, bool& is_strong) const;
   const ImageSymbol* symbol_of(const ObjectWord& word) const;  // null if the word has no symbol
 
  private:

@@ -6,8 +6,6 @@
 #include <map>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "analysis/snapshot/object_features.hpp"
 #include "analysis/snapshot/object_members.hpp"
 
@@ -103,8 +101,7 @@ std::vector<ObjectGroup> group_objects(const CacheSample& sample, const ImageSym
 void set_module(SlabKind& kind, const ImageSymbol& symbol, ModuleSource source) {
   kind.module = symbol.module.empty() ? "vmlinux" : symbol.module;
   kind.module_source = source;
-  if (source == ModuleSource::list) kind.name = "in list " + symbol.name;
-  if (source == ModuleSource::neighbour) kind.name = "points to object with " + symbol.name;
+  kind.symbol = symbol.name;
 }
 
 CacheKinds finish_kinds(const CacheSample& sample, std::vector<ObjectGroup> groups) {
@@ -116,6 +113,10 @@ CacheKinds finish_kinds(const CacheSample& sample, std::vector<ObjectGroup> grou
   result.slabs_found = sample.slabs_found;
   result.slabs_read = sample.slabs_read;
   result.slabs_changed = sample.slabs_changed;
+  result.slabs_unreadable = sample.slabs_unreadable;
+  result.slabs_damaged = sample.slabs_damaged;
+  result.searched = sample.searched;
+  result.knows_all_slots = sample.all_slots.has_value();
   result.sampled = sample.objects.size();
   double all = 0;
   for (const ObjectSample& object : sample.objects) all += object.weight;

@@ -22,7 +22,7 @@ struct WordColumn {
     std::size_t count = 0;
     const ObjectSample* object = nullptr;  // one of the objects
   };
-  std::map<std::string, Content> contents;
+  std::map<WordTarget, Content> contents;
   std::size_t numbers = 0;
   std::size_t addresses = 0;
 };
@@ -36,9 +36,9 @@ std::vector<WordColumn> columns_of(const ObjectFeatures& features, const ObjectG
       if (object->words[i].kind == WordContent::number) ++column.numbers;
       if (object->words[i].kind == WordContent::address) ++column.addresses;
       bool is_strong = false;
-      const std::string text = features.text_of(*object, i, is_strong);
-      if (text.empty()) continue;
-      WordColumn::Content& content = column.contents[text];
+      WordTarget target = features.target_of(*object, i, is_strong);
+      if (target.kind == WordTarget::Kind::none) continue;
+      WordColumn::Content& content = column.contents[std::move(target)];
       ++content.count;
       content.object = object;
     }
@@ -81,15 +81,6 @@ int rank_of(const ImageSymbol& symbol) {
          (ends_like_table(symbol.name) ? 1 : 0);
 }
 
-std::string name_without_symbols(const std::vector<KindMember>& members) {
-  if (members.empty()) return "no pointers in common";
-  std::string name;
-  constexpr std::size_t kMost = 3;
-  for (std::size_t i = 0; i < std::min(members.size(), kMost); ++i)
-    name += (i > 0 ? ", " : "") + members[i].text + " at " + std::to_string(members[i].offset);
-  return name;
-}
-
 // Returns the offsets of lists that link objects of this kind with each other. Other lists contain objects of other
 // kinds, such as waiters, so they do not show where the objects of this kind belong.
 std::vector<std::uint32_t> chains_of(const CacheSample& sample, const ObjectGroup& group) {
@@ -106,15 +97,6 @@ std::vector<std::uint32_t> chains_of(const CacheSample& sample, const ObjectGrou
   for (const auto& [offset, count] : counts)
     if (static_cast<double>(count) >= kCommon * static_cast<double>(group.objects.size())) chains.push_back(offset);
   return chains;
-}
-
-// Returns the variable that is the head of a chain. The first and last objects of the chain point to it.
-const ImageSymbol* list_head_of(const ObjectFeatures& features, const ObjectGroup& group) {
-  for (const ObjectSample* object : group.objects)
-    for (const std::uint32_t offset : group.chains)
-      for (std::size_t i = offset / kWord; i < std::min<std::size_t>(offset / kWord + 2, object->words.size()); ++i)
-        if (const ImageSymbol* const symbol = features.symbol_of(object->words[i])) return symbol;
-  return nullptr;
 }
 
 }  // namespace
@@ -144,17 +126,14 @@ void describe_members(const ObjectFeatures& features, const CacheSample& sample,
     evidence.offset = offset;
     group.evidence.push_back(std::move(evidence));
   }
-  group.kind.name = name_without_symbols(group.kind.members);
   group.chains = chains_of(sample, group);
   // Modules, too, point to the kernel's data, such as init_net.
   const bool is_vague = best == nullptr || (best->module.empty() && !best->is_table() && !best->is_function());
-  if (best != nullptr) group.kind.name = best->name;
+  if (best != nullptr) group.kind.symbol = best->name;
   if (!is_vague) {
     group.kind.module = best->module.empty() ? "vmlinux" : best->module;
     group.kind.module_source = ModuleSource::symbols;
   }
-  if (const ImageSymbol* const head = is_vague ? list_head_of(features, group) : nullptr)
-    set_module(group.kind, *head, ModuleSource::list);
   for (const ObjectSample* object : group.objects)
     if (group.kind.addresses.size() < 2) group.kind.addresses.push_back(object->address);
 }

@@ -2,6 +2,7 @@
 // The kinds of live objects in a slab cache, estimated from a sample.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,10 +13,28 @@
 
 namespace kmt {
 
+// The target or the content of a word of an object.
+struct WordTarget {
+  enum class Kind : std::uint8_t {
+    none,  // a number, or an address that nothing is known about
+    list,  // the word starts a list_head
+    itself,
+    text,
+    object,  // an object of a slab cache
+    symbol,  // code or data of the kernel or of a module
+  };
+  Kind kind = Kind::none;
+  std::string name;          // name of the cache or symbol
+  std::string module;        // module of the symbol; empty: the kernel itself
+  std::uint32_t offset = 0;  // offset in the object of a slab cache
+
+  auto operator<=>(const WordTarget&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
 // A word that most objects of a kind have in common.
 struct KindMember {
   std::uint32_t offset = 0;
-  std::string text;  // "pipefifo_fops", "list", "object of dentry"
+  WordTarget target;
   double share = 0;  // share of the objects of the kind
 };
 
@@ -31,7 +50,9 @@ std::string_view text_of(ModuleSource source);
 std::string_view text_of(Confidence confidence);
 
 struct SlabKind {
-  std::string name;    // the best symbol, or what the objects contain
+  // The symbol that describes the kind best. For lists and neighbours, this symbol is in other memory than the objects.
+  // Empty if there is none.
+  std::string symbol;
   std::string module;  // "vmlinux" for the kernel itself; empty if unknown
   ModuleSource module_source = ModuleSource::unknown;
   StructureGuess structure;
@@ -50,19 +71,26 @@ struct CacheKinds {
   std::uint64_t slot_size = 0;
   std::uint64_t slabs_found = 0;
   std::uint64_t slabs_read = 0;
-  std::uint64_t slabs_changed = 0;
+  std::uint64_t slabs_changed = 0;     // slabs that the kernel changed while they were read
+  std::uint64_t slabs_unreadable = 0;  // slabs whose memory could not be read
+  std::uint64_t slabs_damaged = 0;     // slabs whose list of free objects contradicts their counters
+  double searched = 1;                 // share of the page frames that were searched for slabs
+  bool knows_all_slots = false;        // true: slabinfo shows the number of objects of all slabs
   std::uint64_t sampled = 0;
   std::optional<std::uint64_t> objects;  // estimated number of live objects; empty if no slab was read
   std::optional<std::uint64_t> bytes;
   std::vector<SlabKind> kinds;  // largest first
-  std::vector<std::string> notes;
 };
+
+// Why the reading ended before the whole sample was read.
+enum class ReadingEnd : std::uint8_t { complete, most_bytes, stopped };
 
 struct ObjectsReport {
   std::uint64_t most_objects = 0;  // limits of the reading
   std::uint64_t most_bytes = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t elapsed_ns = 0;
+  ReadingEnd end = ReadingEnd::complete;
   std::vector<CacheKinds> caches;
 };
 

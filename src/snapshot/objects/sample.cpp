@@ -107,6 +107,28 @@ std::vector<std::size_t> choose_live(const SlabContents& contents, std::uint64_t
   return chosen;
 }
 
+// Reads a slab twice if the first attempt fails: if the kernel frees and allocates an object meanwhile, the slab looks
+// damaged.
+std::variant<SlabContents, SlabFailure> read_slab(Slabs& slabs, std::uint64_t frame, const SlabCache& cache,
+                                                  const std::unordered_set<std::uint64_t>& not_live) {
+  std::variant<SlabContents, SlabFailure> contents = SlabFailure::changed;
+  for (int attempt = 0; attempt < 2 && std::holds_alternative<SlabFailure>(contents); ++attempt) {
+    const auto head = slabs.head(frame, true);
+    if (!head || head->cache != cache.address) return SlabFailure::changed;  // the slab was freed
+    contents = slabs.contents(*head, not_live);
+  }
+  return contents;
+}
+
+std::uint64_t& count_of(SlabFailure failure, CacheSample& sample) {
+  switch (failure) {
+    case SlabFailure::unreadable: return sample.slabs_unreadable;
+    case SlabFailure::damaged: return sample.slabs_damaged;
+    case SlabFailure::changed: break;
+  }
+  return sample.slabs_changed;
+}
+
 }  // namespace
 
 void SlabCollection::add(SlabsOfChunk chunk) {
@@ -158,10 +180,10 @@ void read_objects(Slabs& slabs, KernelReader& memory, const SlabAddresses& addre
   Describer describer(slabs, memory, addresses, sample.caches);
   for (const SlabCollection::Chosen& slab : chosen) {
     if (!proceed()) return;
-    const auto head = slabs.head(slab.frame, true);
-    const auto contents = head && head->cache == cache.address ? slabs.contents(*head, not_live) : std::nullopt;
-    if (!contents) {
-      ++sample.slabs_changed;
+    const auto slab_contents = read_slab(slabs, slab.frame, cache, not_live);
+    const SlabContents* const contents = std::get_if<SlabContents>(&slab_contents);
+    if (contents == nullptr) {
+      ++count_of(std::get<SlabFailure>(slab_contents), sample);
       continue;
     }
     const auto live = static_cast<std::uint64_t>(std::ranges::count(contents->is_free, false));

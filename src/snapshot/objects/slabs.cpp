@@ -151,9 +151,10 @@ bool Slabs::mark_free(const SlabCache& cache, const SlabHead& head, SlabContents
   return head.is_frozen || count + head.in_use == head.objects;
 }
 
-std::optional<SlabContents> Slabs::contents(const SlabHead& head, const std::unordered_set<std::uint64_t>& not_live) {
+std::variant<SlabContents, SlabFailure> Slabs::contents(const SlabHead& head,
+                                                        const std::unordered_set<std::uint64_t>& not_live) {
   const SlabCache* const cache = cache_at(head.cache);
-  if (cache == nullptr || head.objects == 0 || head.objects > kMostSlabBytes / cache->size) return std::nullopt;
+  if (cache == nullptr || head.objects == 0 || head.objects > kMostSlabBytes / cache->size) return SlabFailure::damaged;
   SlabContents contents;
   contents.address = addresses_.page_offset + head.frame * page_size_ + cache->left_pad;
   contents.is_free.resize(to_size(head.objects));
@@ -162,8 +163,10 @@ std::optional<SlabContents> Slabs::contents(const SlabHead& head, const std::uno
   // slab by this padding.
   if (!memory_.read(contents.address,
                     std::span(contents.bytes).first(to_size(contents.bytes.size() - cache->left_pad))))
-    return std::nullopt;
-  if (!mark_free(*cache, head, contents) || this->head(head.frame, true) != head) return std::nullopt;
+    return SlabFailure::unreadable;
+  const bool is_marked = mark_free(*cache, head, contents);
+  if (this->head(head.frame, true) != head) return SlabFailure::changed;
+  if (!is_marked) return SlabFailure::damaged;
   for (std::uint64_t i = 0; i < head.objects; ++i)
     if (not_live.contains(contents.address + i * cache->size)) contents.is_free[to_size(i)] = true;
   return contents;

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include "snapshot/objects/kernel_reader.hpp"
@@ -45,6 +46,13 @@ struct SlabContents {
   std::vector<bool> is_free;  // for each slot
 };
 
+// Why the contents of a slab are unknown.
+enum class SlabFailure : std::uint8_t {
+  changed,     // the kernel changed the slab while it was read
+  unreadable,  // its memory could not be read
+  damaged,     // its list of free objects contradicts its counters
+};
+
 // The place of an address in a slab.
 struct SlabPlace {
   const SlabCache* cache = nullptr;
@@ -63,9 +71,9 @@ class Slabs {
 
   // Returns the slab that starts at this page frame. Empty if no slab of a known cache does.
   std::optional<SlabHead> head(std::uint64_t frame, bool fresh = false);
-  // Returns the contents of a slab. Empty if it cannot be read, or if the slab changed while it was read. Objects in
-  // `not_live` count as free.
-  std::optional<SlabContents> contents(const SlabHead& head, const std::unordered_set<std::uint64_t>& not_live);
+  // Returns the contents of a slab, or why they are unknown. Objects in `not_live` count as free.
+  std::variant<SlabContents, SlabFailure> contents(const SlabHead& head,
+                                                   const std::unordered_set<std::uint64_t>& not_live);
   // Returns the free objects that a cache keeps for the CPUs: in the lists of the CPUs and in sheaves. Slabs count
   // them as used.
   std::unordered_set<std::uint64_t> free_for_cpus(const SlabCache& cache);

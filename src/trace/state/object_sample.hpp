@@ -52,7 +52,9 @@ struct CacheSample {
   double searched = 1;                     // share of the page frames that were searched for slabs
   std::uint64_t slabs_found = 0;           // slabs of the cache in the searched page frames
   std::uint64_t slabs_read = 0;            // slabs whose objects were read
-  std::uint64_t slabs_changed = 0;         // slabs that changed while they were read, or could not be read
+  std::uint64_t slabs_changed = 0;         // slabs that the kernel changed while they were read
+  std::uint64_t slabs_unreadable = 0;      // slabs whose memory could not be read
+  std::uint64_t slabs_damaged = 0;         // slabs whose list of free objects contradicts their counters
   std::uint64_t slots = 0;                 // objects of the slabs that were read, live and free
   std::uint64_t live = 0;                  // live objects among them
   std::optional<std::uint64_t> all_slots;  // objects of all slabs, live and free

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "views/json/objects.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "views/common/object_commands.hpp"
+#include "views/common/object_words.hpp"
 #include "views/json/common.hpp"
 
 namespace kmt {
@@ -11,7 +14,7 @@ namespace {
 
 Json json_kind(const CacheKinds& cache, const SlabKind& kind) {
   Json json = Json::object();
-  json["kind"] = printable(kind.name);
+  json["kind"] = printable(name_of(kind));
   json["share"] = kind.share;
   json["objects"] = kind.objects;
   json["bytes"] = kind.bytes;
@@ -23,7 +26,7 @@ Json json_kind(const CacheKinds& cache, const SlabKind& kind) {
   json["members"] = Json::array();
   for (const KindMember& member : kind.members)
     json["members"].push_back(
-        {{"offset", member.offset}, {"points_to", printable(member.text)}, {"share", member.share}});
+        {{"offset", member.offset}, {"points_to", printable(words_of(member.target))}, {"share", member.share}});
   json["examples"] = Json::array();
   for (const std::uint64_t address : kind.addresses)
     json["examples"].push_back({{"address", address_text(address)},
@@ -32,7 +35,9 @@ Json json_kind(const CacheKinds& cache, const SlabKind& kind) {
   return json;
 }
 
-Json json_cache(const CacheKinds& cache, const SnapshotOptions& options) {
+}  // namespace
+
+Json json_cache_kinds(const CacheKinds& cache, ReadingEnd end, std::size_t shown) {
   Json json = Json::object();
   json["cache"] = printable(cache.cache);
   json["aliases"] = Json::array();
@@ -45,15 +50,16 @@ Json json_cache(const CacheKinds& cache, const SnapshotOptions& options) {
   json["slabs_found"] = cache.slabs_found;
   json["slabs_read"] = cache.slabs_read;
   json["slabs_changed"] = cache.slabs_changed;
+  json["slabs_unreadable"] = cache.slabs_unreadable;
+  json["slabs_damaged"] = cache.slabs_damaged;
   json["kinds_total"] = cache.kinds.size();
   json["kinds"] = Json::array();
-  for (std::size_t i = 0; i < options.shown(cache.kinds.size()); ++i)
+  for (std::size_t i = 0; i < std::min(shown, cache.kinds.size()); ++i)
     json["kinds"].push_back(json_kind(cache, cache.kinds[i]));
-  json["notes"] = cache.notes;
+  json["notes"] = Json::array();
+  for (const std::string& note : notes_of(cache, end)) json["notes"].push_back(printable(note));
   return json;
 }
-
-}  // namespace
 
 std::string json_objects(const ObjectsReport& report, const SnapshotOptions& options) {
   Json json = Json::object();
@@ -63,7 +69,8 @@ std::string json_objects(const ObjectsReport& report, const SnapshotOptions& opt
   json["bytes_read"] = report.bytes_read;
   json["elapsed_ns"] = report.elapsed_ns;
   json["caches"] = Json::array();
-  for (const CacheKinds& cache : report.caches) json["caches"].push_back(json_cache(cache, options));
+  for (const CacheKinds& cache : report.caches)
+    json["caches"].push_back(json_cache_kinds(cache, report.end, options.shown(cache.kinds.size())));
   return dump(json);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "views/common/object_commands.hpp"
+#include "views/common/object_words.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
@@ -32,7 +33,7 @@ std::string kinds_table(const CacheKinds& cache, std::size_t shown, const TextSt
   for (std::size_t i = 0; i < shown; ++i) {
     const SlabKind& kind = cache.kinds[i];
     table.rows.push_back(
-        {{ascii(kind.name), fmt::format("{:.1f}%", 100 * kind.share), say_count(kind.objects, style),
+        {{ascii(name_of(kind)), fmt::format("{:.1f}%", 100 * kind.share), say_count(kind.objects, style),
           say_bytes(kind.bytes, style), structure_cell(kind.structure), kind.module.empty() ? "?" : ascii(kind.module),
           kind.module.empty() ? "" : std::string(text_of(kind.module_source))}});
   }
@@ -44,9 +45,9 @@ std::string kind_lines(const CacheKinds& cache, const SlabKind& kind, const Text
   std::vector<std::string> members;
   const std::size_t shown = style.raw ? kind.members.size() : std::min(kMostMembers, kind.members.size());
   for (std::size_t i = 0; i < shown; ++i)
-    members.push_back(fmt::format("{} at {}", ascii(kind.members[i].text), kind.members[i].offset));
+    members.push_back(fmt::format("{} at {}", ascii(words_of(kind.members[i].target)), kind.members[i].offset));
   if (shown < kind.members.size()) members.push_back(fmt::format("{} more", kind.members.size() - shown));
-  std::string out = "  " + ascii(kind.name) + "\n";
+  std::string out = "  " + ascii(name_of(kind)) + "\n";
   if (!members.empty()) out += hanging("    has    ", fmt::format("{}", fmt::join(members, ", ")), style);
   for (const std::uint64_t address : kind.addresses) {
     out += "    drgn   " + ascii(drgn_command(kind, address)) + "\n";
@@ -55,7 +56,8 @@ std::string kind_lines(const CacheKinds& cache, const SlabKind& kind, const Text
   return out;
 }
 
-std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, const TextStyle& style) {
+std::string cache_text(const CacheKinds& cache, ReadingEnd end, const SnapshotOptions& options,
+                       const TextStyle& style) {
   const std::string size = say_bytes(cache.slot_size, style);
   const std::string number = cache.objects ? fmt::format("{} of {} each, {}", say_count(*cache.objects, style), size,
                                                          say_bytes(*cache.bytes, style))
@@ -69,7 +71,7 @@ std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, 
       fmt::format("Estimated from {} in {} of {} that were found.", say_number_of(cache.sampled, "object", style),
                   say_count(cache.slabs_read, style), say_number_of(cache.slabs_found, "slab", style)),
       style);
-  for (const std::string& note : cache.notes) out += hanging("  ", printable(note), style);
+  for (const std::string& note : notes_of(cache, end)) out += hanging("  ", printable(note), style);
   if (!cache.objects) return out + "  No slab of this cache was read, so its objects are unknown.\n";
   if (cache.kinds.empty()) return out + "  No live objects were found.\n";
   const std::size_t shown = options.shown(cache.kinds.size());
@@ -85,7 +87,8 @@ std::string cache_text(const CacheKinds& cache, const SnapshotOptions& options, 
 
 std::string text_objects(const ObjectsReport& report, const SnapshotOptions& options, const TextStyle& style) {
   std::string out;
-  for (const CacheKinds& cache : report.caches) out += (out.empty() ? "" : "\n") + cache_text(cache, options, style);
+  for (const CacheKinds& cache : report.caches)
+    out += (out.empty() ? "" : "\n") + cache_text(cache, report.end, options, style);
   out += "\n" +
          hanging("  ",
                  fmt::format("Read {} of the kernel's memory in {} (limits: {} of memory, {} of each cache).",

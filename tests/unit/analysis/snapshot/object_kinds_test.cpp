@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/documented_keys.hpp"
+#include "views/common/object_words.hpp"
 #include "views/json/objects.hpp"
 #include "views/text/snapshot/objects.hpp"
 
@@ -58,14 +59,14 @@ TEST_F(ObjectKinds, AreNamedByTablesAndFunctions) {
   const CacheKinds found = kinds();
   ASSERT_EQ(found.kinds.size(), 3u);
   EXPECT_EQ(found.objects, 1000u);
-  EXPECT_EQ(found.kinds[0].name, "session_ops");
+  EXPECT_EQ(name_of(found.kinds[0]), "session_ops");
   EXPECT_EQ(found.kinds[0].module, "leaky");
   EXPECT_EQ(found.kinds[0].objects, 600u);
   EXPECT_EQ(found.kinds[0].bytes, 600u * 192);
   EXPECT_EQ(found.kinds[0].addresses.size(), 2u);
-  EXPECT_EQ(found.kinds[1].name, "do_timer");
+  EXPECT_EQ(name_of(found.kinds[1]), "do_timer");
   EXPECT_EQ(found.kinds[1].module, "vmlinux");
-  EXPECT_EQ(found.kinds[2].name, "text at 0");
+  EXPECT_EQ(name_of(found.kinds[2]), "text at 0");
   EXPECT_EQ(found.kinds[2].module, "");
 }
 
@@ -78,18 +79,23 @@ TEST_F(ObjectKinds, CountTheWeightOfTheSample) {
   EXPECT_EQ(found.objects, 100u);
 }
 
-TEST_F(ObjectKinds, TakeTheModuleFromTheHeadOfAList) {
+TEST_F(ObjectKinds, HaveTheOffsetsOfTheirOwnLists) {
   sample.caches = {{"kmalloc-192", 192}};
   ObjectWord next = list();
   next.kind = WordContent::object;
   add(99, {next, kZero, symbol(kNet)});
   add(1, {list(kHead), kZero, symbol(kNet)});
   sample.objects.back().words[0].kind = WordContent::symbol;
-  const CacheKinds found = kinds();
-  ASSERT_EQ(found.kinds.size(), 1u);
-  EXPECT_EQ(found.kinds[0].module, "leaky");
-  EXPECT_EQ(found.kinds[0].module_source, ModuleSource::list);
-  EXPECT_EQ(found.kinds[0].name, "in list requests");
+  const auto groups = group_objects(sample, symbols());
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].chains, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(groups[0].kind.module, "") << "one object does not show whose list it is";
+  SlabKind kind = groups[0].kind;
+  set_module(kind, symbols().at(kHead), ModuleSource::list);
+  EXPECT_EQ(kind.module, "leaky");
+  EXPECT_EQ(name_of(kind), "in list requests");
+  set_module(kind, symbols().at(kOps), ModuleSource::neighbour);
+  EXPECT_EQ(name_of(kind), "points to object with session_ops");
 }
 
 TEST_F(ObjectKinds, DoNotTakeTheModuleFromListsOfOtherObjects) {
@@ -127,7 +133,7 @@ TEST_F(ObjectKinds, AreSeparateIfTheirPointersContradict) {
   const CacheKinds found = kinds();
   ASSERT_EQ(found.kinds.size(), 2u);
   EXPECT_EQ(found.kinds[0].sampled, 55u);
-  EXPECT_EQ(found.kinds[0].name, "object of dentry at 0, list at 8");
+  EXPECT_EQ(name_of(found.kinds[0]), "object of dentry at 0, list at 8");
 }
 
 TEST_F(ObjectKinds, AreEmptyWithoutObjects) {
@@ -150,7 +156,7 @@ TEST_F(ObjectKinds, AreScaledToAllMemoryWithoutSlabinfo) {
 
 TEST_F(ObjectKinds, AreShownWithCommands) {
   add(50, {symbol(kOps), kText});
-  ObjectsReport report{4000, 1 << 20, 5000, 1000, {kinds()}};
+  ObjectsReport report{4000, 1 << 20, 5000, 1000, ReadingEnd::complete, {kinds()}};
   const std::string text = text_objects(report, {}, {});
   EXPECT_NE(text.find("session_ops"), std::string::npos);
   EXPECT_NE(text.find("leaky"), std::string::npos);
@@ -160,15 +166,37 @@ TEST_F(ObjectKinds, AreShownWithCommands) {
             std::string::npos);
 }
 
+TEST_F(ObjectKinds, HaveNotesAboutTheLimitsOfTheSample) {
+  add(50, {symbol(kOps), kText});
+  sample.all_slots = 50;
+  sample.slabs_read = 3;
+  EXPECT_TRUE(notes_of(kinds(), ReadingEnd::complete).empty());
+  sample.slabs_changed = 1;
+  sample.slabs_unreadable = 2;
+  sample.slabs_damaged = 4;
+  sample.searched = 0.25;
+  sample.all_slots.reset();
+  const std::vector<std::string> notes = notes_of(kinds(), ReadingEnd::most_bytes);
+  ASSERT_EQ(notes.size(), 6u);
+  EXPECT_TRUE(notes[0].starts_with("The limit of --most-bytes")) << notes[0];
+  EXPECT_EQ(notes[1], "The search covered 25% of the page frames, in random order.");
+  EXPECT_TRUE(notes[2].starts_with("Without /proc/slabinfo")) << notes[2];
+  EXPECT_EQ(notes[3], "1 of 10 slabs changed while they were read.");
+  EXPECT_EQ(notes[4], "2 of 10 slabs could not be read.");
+  EXPECT_TRUE(notes[5].starts_with("In 4 of 10 slabs")) << notes[5];
+  EXPECT_TRUE(notes_of(kinds(), ReadingEnd::stopped)[0].starts_with("The reading stopped"));
+}
+
 TEST_F(ObjectKinds, HaveTheDocumentedKeys) {
   add(50, {symbol(kOps), kText});
-  const auto json = nlohmann::ordered_json::parse(json_objects({4000, 1 << 20, 5000, 1000, {kinds()}}, {}));
+  const auto json =
+      nlohmann::ordered_json::parse(json_objects({4000, 1 << 20, 5000, 1000, ReadingEnd::complete, {kinds()}}, {}));
   const test::DocumentedKeys keys("objects-json.md");
   EXPECT_EQ(keys(json), "schema most_objects most_bytes bytes_read elapsed_ns caches ");
   const auto& cache = json["caches"][0];
   EXPECT_EQ(keys(cache),
             "cache aliases object_bytes slot_bytes objects bytes sampled slabs_found slabs_read slabs_changed "
-            "kinds_total kinds notes ");
+            "slabs_unreadable slabs_damaged kinds_total kinds notes ");
   const auto& kind = cache["kinds"][0];
   EXPECT_EQ(keys(kind),
             "kind share objects bytes sampled module module_from structure structure_confidence members examples ");

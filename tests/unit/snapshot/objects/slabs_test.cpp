@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "snapshot/objects/kcore.hpp"
+#include "snapshot/objects/lists.hpp"
 #include "snapshot/objects/sample.hpp"
 #include "support/byte_builder.hpp"
 
@@ -100,10 +101,18 @@ class FakeKernel : public KernelReader {
   std::map<std::uint64_t, std::vector<std::uint8_t>> pages_;
 };
 
-std::string free_slots(const SlabContents& contents) {
+using Contents = std::variant<SlabContents, SlabFailure>;
+
+std::string free_slots(const Contents& contents) {
+  if (!std::holds_alternative<SlabContents>(contents)) return "unknown";
   std::string text;
-  for (const bool is_free : contents.is_free) text += is_free ? 'F' : 'x';
+  for (const bool is_free : std::get<SlabContents>(contents).is_free) text += is_free ? 'F' : 'x';
   return text;
+}
+
+std::optional<SlabFailure> failure_of(const Contents& contents) {
+  const SlabFailure* const failure = std::get_if<SlabFailure>(&contents);
+  return failure != nullptr ? std::optional(*failure) : std::nullopt;
 }
 
 TEST(Slabs, ReadTheListOfCaches) {
@@ -123,9 +132,7 @@ TEST(Slabs, LeaveOutFreeObjectsOfAHardenedList) {
   kernel.put(FakeKernel::page() + 16, kernel.make_list({6, 1, 3}));
   kernel.set_counters(5, 8);
   Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
-  const auto contents = slabs.contents(*slabs.head(FakeKernel::kFrame), {});
-  ASSERT_TRUE(contents);
-  EXPECT_EQ(free_slots(*contents), "xFxFxxFx");
+  EXPECT_EQ(free_slots(slabs.contents(*slabs.head(FakeKernel::kFrame), {})), "xFxFxxFx");
 }
 
 TEST(Slabs, LeaveOutFreeObjectsOfTheCpus) {
@@ -134,9 +141,7 @@ TEST(Slabs, LeaveOutFreeObjectsOfTheCpus) {
   kernel.set_counters(8, 8, true);
   Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
   const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
-  const auto contents = slabs.contents(*slabs.head(FakeKernel::kFrame), free);
-  ASSERT_TRUE(contents);
-  EXPECT_EQ(free_slots(*contents), "FxxxxxxF");
+  EXPECT_EQ(free_slots(slabs.contents(*slabs.head(FakeKernel::kFrame), free)), "FxxxxxxF");
 }
 
 TEST(Slabs, LeaveOutFreeObjectsInSheaves) {
@@ -178,11 +183,21 @@ TEST(Slabs, RefuseDamagedLists) {
   kernel.put(FakeKernel::page() + 16, kernel.make_list({6, 1}));
   kernel.set_counters(5, 8);  // three free objects, but the list has two
   Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
-  EXPECT_FALSE(slabs.contents(*slabs.head(FakeKernel::kFrame), {}));
+  EXPECT_EQ(failure_of(slabs.contents(*slabs.head(FakeKernel::kFrame), {})), SlabFailure::damaged);
   kernel.put(FakeKernel::object(1) + 32, 0x55);  // leads out of the slab
-  EXPECT_FALSE(slabs.contents(*slabs.head(FakeKernel::kFrame), {}));
+  EXPECT_EQ(failure_of(slabs.contents(*slabs.head(FakeKernel::kFrame), {})), SlabFailure::damaged);
   kernel.put(FakeKernel::page() + 16, kernel.make_list({6, 1, 6}));  // a circle
-  EXPECT_FALSE(slabs.contents(*slabs.head(FakeKernel::kFrame), {}));
+  EXPECT_EQ(failure_of(slabs.contents(*slabs.head(FakeKernel::kFrame), {})), SlabFailure::damaged);
+}
+
+TEST(Slabs, TellChangedFromUnreadableSlabs) {
+  FakeKernel kernel;
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  SlabHead head = *slabs.head(FakeKernel::kFrame);
+  kernel.set_counters(7, 8);
+  EXPECT_EQ(failure_of(slabs.contents(head, {})), SlabFailure::changed);
+  head.frame = 7;  // the fake kernel has no memory there
+  EXPECT_EQ(failure_of(slabs.contents(head, {})), SlabFailure::unreadable);
 }
 
 TEST(Slabs, FindTheObjectOfAnAddress) {
@@ -250,6 +265,56 @@ TEST(ObjectSampling, ClassifiesWords) {
   EXPECT_EQ(object.words[6].kind, WordContent::zero);
   ASSERT_EQ(caches.size(), 1u);
   EXPECT_EQ(caches[0].name, "test_cache");
+}
+
+// A list of the objects 0 to 7, with a head in the image.
+class Lists : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kHead = FakeKernel::kImage + 0x600;
+  Lists() {
+    for (unsigned i = 0; i < 8; ++i) {
+      kernel.put(FakeKernel::object(i), i < 7 ? FakeKernel::object(i + 1) : kHead);
+      if (i % 2 == 0) links.insert(FakeKernel::object(i));
+    }
+    kernel.put(kHead, FakeKernel::object(0));
+  }
+  std::optional<std::uint64_t> head_from(unsigned object, std::uint64_t most_steps = 100) {
+    const ListWalk walk{FakeKernel::kDirectMap, FakeKernel::kImage, &links, 3, most_steps};
+    return shared_list_head(kernel, FakeKernel::object(object), walk, steps_left);
+  }
+  FakeKernel kernel;
+  std::unordered_set<std::uint64_t> links;  // half of the objects are in the sample
+  std::uint64_t steps_left = 1000;
+};
+
+TEST_F(Lists, AreFollowedToTheirHead) {
+  EXPECT_EQ(head_from(0), kHead);
+  EXPECT_EQ(steps_left, 992u);
+  EXPECT_EQ(head_from(6), kHead) << "the other sampled objects are after the head";
+}
+
+TEST_F(Lists, NeedSeveralSampledObjects) {
+  links = {FakeKernel::object(6)};
+  EXPECT_EQ(head_from(6), std::nullopt);
+  links = {FakeKernel::object(6), FakeKernel::object(2)};
+  EXPECT_EQ(head_from(6), std::nullopt);
+}
+
+TEST_F(Lists, AreFollowedOnlySoFar) {
+  EXPECT_EQ(head_from(0, 7), std::nullopt);
+  EXPECT_EQ(steps_left, 993u);
+  steps_left = 5;
+  EXPECT_EQ(head_from(0), std::nullopt);
+  EXPECT_EQ(steps_left, 0u);
+}
+
+TEST_F(Lists, MayLackAHeadOrLeaveTheMemory) {
+  kernel.put(FakeKernel::object(7), FakeKernel::object(0));
+  EXPECT_EQ(head_from(0), std::nullopt);
+  kernel.put(FakeKernel::object(3), 0xdead'0000'0000'0100);  // LIST_POISON1
+  EXPECT_EQ(head_from(0), std::nullopt);
+  kernel.put(FakeKernel::object(3), 0x100);
+  EXPECT_EQ(head_from(0), std::nullopt);
 }
 
 TEST(SlabCollections, TakeSlabsFromAllChunks) {

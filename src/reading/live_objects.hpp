@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Names what fills slab caches of the running machine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results/snapshot/object_kinds.hpp"
+
+namespace kmt {
+
+// The list of all caches and the descriptors of some pages fit into this.
+constexpr std::uint64_t kLeastBytesToRead = 1 << 20;
+
+struct ObjectLimits {
+  std::uint64_t objects = 4000;        // objects to sample of each cache
+  std::uint64_t bytes = 256ull << 20;  // bytes of the kernel's memory to read
+  std::uint64_t list_steps = 200'000;  // links of lists to follow in each cache
+};
+
+// Samples the objects of slab caches. Calls proceed(share of the page frames that were searched for slabs) often. If it
+// returns false, the reading stops, and the result has what was read until then. Gives up CAP_SYS_RAWIO, which only the
+// opening of /proc/kcore needs. Throws Error if the kernel's memory cannot be read, or if there is no such cache.
+ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,
+                             const std::function<bool(double)>& proceed);
+
+}  // namespace kmt
