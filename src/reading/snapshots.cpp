@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "analysis/snapshot/census_text.hpp"
+#include "analysis/snapshot/health.hpp"
 #include "analysis/snapshot/page_census.hpp"
 #include "analysis/snapshot/series.hpp"
 #include "analysis/snapshot/snapshot.hpp"
@@ -126,6 +127,7 @@ void add_census(std::string_view text, SnapshotResult& result) {
   if (!census) return result.memory.missing.push_back({"census", "the counts of page frames are damaged", ""});
   compare_with_counters(result, *census);
   result.pages = std::make_shared<const PageCensus>(std::move(*census));
+  if (!result.health.empty()) result.health = health_of(result);  // one of the checks needs the census
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "analysis/snapshot/amounts.hpp"
 #include "analysis/snapshot/balance_sheet.hpp"
+#include "results/snapshot/page_census.hpp"
 
 namespace kmt {
 
@@ -191,6 +192,14 @@ void add_unaccounted(const SnapshotResult& snapshot, Checks& checks) {
   if (is_unknown && checks.last() != Health::ok) checks.forget_last();
 }
 
+// Adds the check of pageblocks that hold movable and unmovable pages. Only a census of page frames shows them.
+void add_polluted_blocks(const SnapshotResult& snapshot, Checks& checks) {
+  std::optional<double> share;
+  if (snapshot.pages != nullptr && snapshot.pages->pageblocks.all != 0)
+    share = static_cast<double>(snapshot.pages->pageblocks.mixed) / static_cast<double>(snapshot.pages->pageblocks.all);
+  checks.add(HealthTopic::polluted_blocks, share);
+}
+
 }  // namespace
 
 std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
@@ -212,6 +221,7 @@ std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
   checks.add_share(HealthTopic::balloon, balloon, snapshot.total + balloon.value_or(0));
   const Amount corrupted = find_number(memory.meminfo, "HardwareCorrupted");
   checks.add(HealthTopic::corrupted, corrupted ? std::optional(static_cast<double>(*corrupted)) : std::nullopt);
+  add_polluted_blocks(snapshot, checks);
   return checks.take();
 }
 

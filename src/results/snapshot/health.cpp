@@ -10,7 +10,7 @@ namespace {
 
 // All limits were chosen by judgement. tests/unit/analysis/snapshot/health_test.cpp checks them with snapshots of
 // healthy machines.
-constexpr std::array<HealthLimits, 17> kLimits = {{
+constexpr std::array<HealthLimits, 18> kLimits = {{
     {HealthTopic::available, "available", "memory available without swapping", HealthUnit::share, 0.05, 0.02,
      "The kernel soon has to reclaim memory for each allocation, and then to kill a process.", true},
     {HealthTopic::unreclaimable_slab, "unreclaimable_slab", "unreclaimable slab memory", HealthUnit::share, 0.1, 0.25,
@@ -49,6 +49,10 @@ constexpr std::array<HealthLimits, 17> kLimits = {{
      "The hypervisor has taken this memory from the machine."},
     {HealthTopic::corrupted, "corrupted", "memory with hardware errors", HealthUnit::bytes, 1, 1 << 20,
      "The kernel has found hardware errors in this memory and no longer uses it."},
+    {HealthTopic::polluted_blocks, "polluted_blocks", "pageblocks with both movable and unmovable pages",
+     HealthUnit::share, 0.5, 0.75,
+     "Unmovable pages prevent huge pages and other large allocations in these blocks, and compaction cannot help. "
+     "`kmemtrace pages` shows who allocates unmovable pages."},
 }};
 
 }  // namespace

@@ -31,6 +31,7 @@ enum class HealthTopic : std::uint8_t {
   hugetlb,
   balloon,
   corrupted,
+  polluted_blocks,
 };
 
 enum class HealthUnit : std::uint8_t { share, count, bytes };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/file.hpp"
 #include "base/units.hpp"
+#include "results/snapshot/page_census.hpp"
 #include "snapshot/parse.hpp"
 
 namespace kmt {
@@ -63,10 +65,11 @@ TEST(Health, AHealthyMachineHasNoWarnings) {
   const auto checks = checks_of(healthy_machine());
   EXPECT_EQ(checks.size(), health_limits().size());
   for (const auto& [topic, check] : checks)
-    if (topic != HealthTopic::slab_padding) {
+    if (topic != HealthTopic::slab_padding && topic != HealthTopic::polluted_blocks) {
       EXPECT_EQ(check.health, Health::ok) << limits_of(topic).id;
     }
   EXPECT_EQ(checks.at(HealthTopic::slab_padding).health, Health::unknown) << "/sys/kernel/slab was not read";
+  EXPECT_EQ(checks.at(HealthTopic::polluted_blocks).health, Health::unknown) << "page frames were not counted";
 }
 
 // If a file lacks some caches, callers, cgroups or zones, a sum over the others would be too small, so the check is
@@ -167,6 +170,23 @@ TEST(Health, PaddingOfDebugOptions) {
   const HealthCheck check = checks_of(files).at(HealthTopic::slab_padding);
   EXPECT_EQ(check.health, Health::bad);
   EXPECT_NEAR(check.value.value_or(0), 0.5, 1e-6);
+}
+
+TEST(Health, PollutedBlocksOfACensus) {
+  SnapshotResult snapshot;
+  const auto health_with = [&](std::uint64_t mixed, std::uint64_t all) {
+    auto census = std::make_shared<PageCensus>();
+    census->pageblocks.mixed = mixed;
+    census->pageblocks.all = all;
+    snapshot.pages = census;
+    return health_of(snapshot).back();
+  };
+  EXPECT_EQ(health_with(499, 1000).topic, HealthTopic::polluted_blocks);
+  EXPECT_EQ(health_with(499, 1000).health, Health::ok);
+  EXPECT_EQ(health_with(500, 1000).health, Health::warn);
+  EXPECT_EQ(health_with(750, 1000).health, Health::bad);
+  EXPECT_EQ(health_with(750, 1000).value, 0.75);
+  EXPECT_EQ(health_with(0, 0).health, Health::unknown);
 }
 
 TEST(Health, ADamagedFileWithTooManyOrders) {
