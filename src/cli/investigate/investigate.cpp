@@ -17,9 +17,9 @@
 #include "base/units.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/trace_options.hpp"
+#include "cli/investigate/caches.hpp"
 #include "cli/investigate/copies.hpp"
 #include "cli/investigate/evidence.hpp"
-
 #include "cli/investigate/live.hpp"
 #include "cli/investigate/place.hpp"
 #include "cli/investigate/samples.hpp"
@@ -84,6 +84,10 @@ the growth. If one condition is not met, the first sentence says "Unsure". Recla
 cache) and user memory are not judged. Page tables are judged only if they are larger than a tenth of the memory of
 their process.
 
+An investigation also finds memory that leaked earlier. It samples the objects of slab caches that hold much
+unreclaimable memory, and names their kinds and modules. It lists health checks that are not ok, and removed cgroups
+that still hold memory. These do not change the exit status.
+
 An investigation uses the kernel interfaces that are permitted. Without BPF, there are no samples, and the recording is
 chosen from the kernel's counters. Without tracefs, there are only samples. Without both, the report shows which caches
 grow, but not which code or process makes them grow.
@@ -133,6 +137,17 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
     result.unseen.push_back({"the content of the recording", fmt::format("{}: {}", path, error.what()), error.hint()});
     return false;
   }
+}
+
+// Adds what the last snapshot shows apart from growth.
+void inspect(const SnapshotResult& last, InvestigationResult& result) {
+  result.health = last.health;
+  const auto dying = std::ranges::find(last.health, HealthTopic::dying_cgroups, &HealthCheck::topic);
+  if (dying != last.health.end() && (dying->health == Health::warn || dying->health == Health::bad)) {
+    result.dying_cgroups = last.dying_cgroups;
+    result.pods = last.memory.pods;
+  }
+  inspect_large_caches(last, result);
 }
 
 int give(const InvestigateArguments& options, InvestigationPlace& place, const std::vector<std::string>& written,
@@ -218,11 +233,12 @@ int investigate_live(const InvestigateArguments& options) {
                    json_evidence(before_reading, watched.evidence));
     watched.written.emplace_back(kEvidenceFile);
   }
-  const SnapshotResult after = snapshot_of(watched.after, watched.kernel);
-  result.diff = diff(snapshot_of(watched.before, watched.kernel), after);
-  result.health = after.health;
+  const SnapshotResult& after = watched.stock_after;
+  result.diff = diff(watched.stock_before, after);
+  result.census = watched.census;
   result.judgement = judge(watched.evidence);
   add_names(after, result.judgement);
+  inspect(after, result);
   return give(options, place, watched.written, trace, result);
 }
 
@@ -320,7 +336,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
   if (copied.after) add_names(*copied.after, result.judgement);
-  if (copied.after) result.health = copied.after->health;
+  if (copied.after) inspect(*copied.after, result);
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)
     result.unseen.push_back({"whether the change continues",

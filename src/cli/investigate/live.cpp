@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "analysis/growth/large_caches.hpp"
 #include "analysis/growth/narrowing.hpp"
 #include "analysis/growth/samples.hpp"
+#include "analysis/snapshot/health.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -21,7 +23,9 @@
 #include "capture/sideband/memory_state.hpp"
 #include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/tracefs.hpp"
+#include "cli/investigate/caches.hpp"
 #include "cli/investigate/events.hpp"
+#include "cli/investigate/frames.hpp"
 #include "cli/investigate/progress.hpp"
 #include "cli/investigate/states.hpp"
 #include "cli/investigate/watched_samples.hpp"
@@ -92,6 +96,7 @@ class Watch {
     watched_.start_unix_ns = watched_.before.unix_ns;
     kmt_format::write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     watched_.written.emplace_back("before.kmt");
+    inspect_before();
     begin_ = Clock::now();
     begin_boot_ns_ = boottime_ns();
     if (plan_.samples) {
@@ -128,6 +133,7 @@ class Watch {
     watched_.after = collect_snapshot();
     kmt_format::write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");
+    inspect_after();
     watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9,
                      kernel_seconds(),
                      samples_.costs().is_measured(),
@@ -147,6 +153,23 @@ class Watch {
   double since_first_state(std::uint64_t ns) const {
     const std::uint64_t first = states_.all.empty() ? ns : states_.all.front().ticks;
     return static_cast<double>(ns - std::min(ns, first)) / 1e9;
+  }
+
+  // Counts page frames, and reserves the CPU time for what the end of the investigation inspects.
+  void inspect_before() {
+    watched_.stock_before = snapshot_of(watched_.before, watched_.kernel);
+    frames_.begin(watched_.stock_before, watched_.before, plan_, watched_.unseen);
+    plan_.reserved_cpu_seconds = frames_.cpu_seconds_to_end();
+    if (!large_caches(watched_.stock_before, {}).empty()) plan_.reserved_cpu_seconds += kSecondsOfObjects;
+  }
+
+  void inspect_after() {
+    watched_.stock_after = snapshot_of(watched_.after, watched_.kernel);
+    frames_.end(watched_.stock_after, watched_.after, watched_.unseen);
+    watched_.census = frames_.change(watched_.stock_after);
+    if (!frames_.last()) return;
+    watched_.stock_after.pages = frames_.last();
+    watched_.stock_after.health = health_of(watched_.stock_after);
   }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
@@ -253,7 +276,7 @@ class Watch {
   void say_why_so_short(double recorded_seconds);
 
   const LiveInvestigation& request_;
-  const InvestigationPlan& plan_;
+  InvestigationPlan plan_;
   double most_cpu_;
   const InterruptGuard& interrupt_;
   WatchedKernel watched_;
@@ -262,6 +285,7 @@ class Watch {
   WatchedSamples samples_;
   WatchedStates states_;
   NarrowedRecording recording_;
+  WatchedFrames frames_;
   WatchProgress progress_;
   bool was_spent_ = false;      // true: samples have used up their part of the CPU budget
   bool saw_no_growth_ = false;  // true: no growth was visible when sampling ended

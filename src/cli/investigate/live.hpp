@@ -20,6 +20,9 @@ struct WatchedKernel {
   KernelDescription kernel;
   StateSample before;
   StateSample after;
+  SnapshotResult stock_before;  // the state of memory in `before` and `after`
+  SnapshotResult stock_after;   // with the census of page frames, if they were counted
+  std::optional<CensusChange> census;
   std::uint64_t start_unix_ns = 0;
   double recorded_seconds = 0;  // duration of the recording; 0: there is no trace
   bool trace_has_stacks = false;

@@ -89,8 +89,8 @@ double seconds_of_an_event(bool stacks) {
 double cpu_left(const CpuUse& use, const InvestigationPlan& plan) {
   // assumed time in seconds until events are counted again; usually this is 0.25 s, but longer on a busy machine
   constexpr double kLooked = 0.5;
-  double left = plan.most_cpu_seconds - use.cpu_seconds - kSecondsAtTheEnd - cpu_of_states(use.seconds, plan) -
-                static_cast<double>(use.events) * kSecondsOfAnalysing;
+  double left = plan.most_cpu_seconds - use.cpu_seconds - kSecondsAtTheEnd - plan.reserved_cpu_seconds -
+                cpu_of_states(use.seconds, plan) - static_cast<double>(use.events) * kSecondsOfAnalysing;
   if (use.is_recording)
     left -= kSecondsToEndRecording +
             kLooked * use.events_per_s * (seconds_of_an_event(use.stacks) + kSecondsOfReading + kSecondsOfAnalysing);

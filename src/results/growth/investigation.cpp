@@ -20,6 +20,16 @@ std::string_view id_of(Ground ground) {
   return kIds[static_cast<std::size_t>(ground)];
 }
 
+std::string_view id_of(CacheGrowth growth) {
+  switch (growth) {
+    case CacheGrowth::none: return "none";
+    case CacheGrowth::explained: return "explained";
+    case CacheGrowth::unexplained: return "unexplained";
+    case CacheGrowth::unknown: break;
+  }
+  return "unknown";
+}
+
 std::string_view id_of(GrowthVerdict verdict) {
   constexpr std::array<std::string_view, 3> kIds = {"grows", "no_growth", "cannot_tell"};
   return kIds[static_cast<std::size_t>(verdict)];

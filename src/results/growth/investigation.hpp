@@ -13,6 +13,7 @@
 
 #include "results/series/memory_series.hpp"
 #include "results/series/trend.hpp"
+#include "results/snapshot/object_kinds.hpp"
 #include "results/snapshot/snapshot.hpp"
 
 namespace kmt {
@@ -371,6 +372,41 @@ struct InvestigationPlan {
   unsigned cpus = 1;
   std::uint64_t kernel_bytes = 0;
   std::vector<UnseenSource> unseen;
+  double reserved_cpu_seconds = 0;  // CPU seconds for sampling objects and counting page frames at the end
+};
+
+enum class CacheGrowth : std::uint8_t {
+  unknown,
+  none,         // the cache stands still
+  explained,    // findings explain at least half of the growth
+  unexplained,  // the growth is confirmed, but no call site explains it
+};
+std::string_view id_of(CacheGrowth growth);
+
+// A slab cache whose objects were sampled, or should be.
+struct LargeCache {
+  std::string name;
+  std::uint64_t bytes = 0;  // bytes of its slabs
+  double share = 0;         // share of the machine's memory
+  CacheGrowth growth = CacheGrowth::unknown;
+  std::optional<CacheKinds> kinds;  // empty: its objects were not sampled
+  ReadingEnd end = ReadingEnd::complete;
+};
+
+// Bytes of other kernel pages at the start and at the end that have one property, such as the order of their blocks.
+struct PagesChange {
+  std::string name;
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+// Changes between two censuses of page frames, for kernel memory that is neither slab nor page tables. Rows are sorted
+// by growth, the largest first. Rows without a change are left out.
+struct CensusChange {
+  std::uint64_t before = 0;  // bytes
+  std::uint64_t after = 0;
+  std::vector<PagesChange> orders;   // the name is the order of a block: "3"
+  std::vector<PagesChange> flags;    // the name has the flags of a page: "mmap, private"
+  std::vector<PagesChange> cgroups;  // the name is a path; empty: no cgroup, or a removed one
 };
 
 struct InvestigationCost {
@@ -410,6 +446,11 @@ struct InvestigationResult {
   Conclusion conclusion;
   std::optional<SnapshotDiff> diff;
   std::vector<HealthCheck> health;  // checks of the last snapshot; empty: there is no snapshot
+  // Slab caches with much unreclaimable memory, and growing caches without a known call site. Largest first.
+  std::vector<LargeCache> large_caches;
+  std::optional<CensusChange> census;       // empty: page frames were not counted at both ends
+  std::vector<DyingCgroups> dying_cgroups;  // at the end, if their number is not ok; largest number first
+  PodNames pods;                            // for the cgroups above
   Narrowing narrowing;
   double trace_seconds = 0;  // length of the recording in seconds; 0: nothing was recorded
   std::uint64_t lost_events = 0;

@@ -9,6 +9,8 @@
 
 #include "base/units.hpp"
 #include "results/series/thresholds.hpp"
+#include "views/common/object_commands.hpp"
+#include "views/common/object_words.hpp"
 
 namespace kmt {
 
@@ -308,6 +310,25 @@ std::string words_of(const Reason& reason) {
     case ReasonKind::too_little_seen: break;
   }
   return "Its allocations were seen too rarely or too briefly to show growth of its live memory";
+}
+
+std::string full_name_of(const SlabKind& kind) {
+  std::string name = name_of(kind);
+  if (has_structure(kind)) name += fmt::format(" (struct {})", kind.structure.name);
+  if (kind.module == "vmlinux") return name + " of the kernel itself";
+  return kind.module.empty() ? name + " of an unknown module" : fmt::format("{} of module {}", name, kind.module);
+}
+
+std::string words_of(const LargeCache& cache) {
+  const char* const what = cache.growth == CacheGrowth::none          ? "Large slab cache that does not grow"
+                           : cache.growth == CacheGrowth::unexplained ? "Growing slab cache without a known call site"
+                                                                      : "Large slab cache";
+  std::string words =
+      fmt::format("{}: {}, {}, {:.1f}% of memory.", what, cache.name, humane_bytes(cache.bytes), 100 * cache.share);
+  if (!cache.kinds || cache.kinds->kinds.empty()) return words;
+  const SlabKind& kind = cache.kinds->kinds.front();
+  return words + fmt::format(" {:.0f}% of its objects, {}, are {}.", 100 * kind.share, humane_bytes(kind.bytes),
+                             full_name_of(kind));
 }
 
 std::string_view words_of(NoAccount why) {

@@ -18,6 +18,10 @@ std::string process_words(const FindingProcess& process);
 // processes: "mount (24 processes, all ended)".
 std::string process_words(const GrowthFinding& finding);
 std::string words_of(const Reason& reason);
+// Returns "Large slab cache that does not grow: kmalloc-192, 153.2 MiB, 7.5% of memory. 99% of its objects are …".
+std::string words_of(const LargeCache& cache);
+// Returns a name such as "session_ops (struct leaked_session) of module leaky".
+std::string full_name_of(const SlabKind& kind);
 std::string_view words_of(NoAccount why);
 
 }  // namespace kmt

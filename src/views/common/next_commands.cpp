@@ -100,6 +100,12 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
     if (is_live && !result.no_calls && is_plain(finding.function, "_."))
       add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
   }
+  if (is_live && !result.large_caches.empty()) {
+    std::string names;
+    for (const LargeCache& cache : result.large_caches)
+      if (is_plain(cache.name, "_.-:")) names += (names.empty() ? "" : ",") + cache.name;
+    if (!names.empty()) add(fmt::format("{}kmemtrace snapshot --objects {}", sudo, names));
+  }
   if (is_live && (!result.judgement.found() || result.conclusion.unexplained)) add_watches(result, commands);
   if (const std::string trace = file("trace.kmt", result.copies.trace); !trace.empty() && trace_shows_growth(result))
     commands.push_back("kmemtrace leaks " + trace);

@@ -2,11 +2,14 @@
 #include "views/json/investigation.hpp"
 
 #include <cmath>
+#include <string>
 
 #include "base/text.hpp"
 #include "views/common/conclusion.hpp"
 #include "views/json/common.hpp"
 #include "views/json/health.hpp"
+#include "views/json/objects.hpp"
+#include "views/json/snapshot.hpp"
 
 namespace kmt {
 
@@ -76,6 +79,7 @@ Json to_json(const GrowthFinding& finding);
 Json to_json(const StateGrowth& state);
 Json to_json(const UnseenSource& unseen);
 Json to_json(const InvestigationFile& file);
+Json to_json(const LargeCache& cache);
 
 template <typename Row>
 Json rows(const std::vector<Row>& from) {
@@ -183,6 +187,38 @@ Json to_json(const std::optional<InvestigationCost>& cost, double seconds) {
   return json;
 }
 
+Json to_json(const LargeCache& cache) {
+  constexpr std::size_t kMostKinds = 5;
+  Json json = Json::object();
+  json["cache"] = printable(cache.name);
+  json["bytes"] = cache.bytes;
+  json["share"] = cache.share;
+  json["growth"] = id_of(cache.growth);
+  json["words"] = printable(words_of(cache));
+  json["objects"] = cache.kinds ? json_cache_kinds(*cache.kinds, cache.end, kMostKinds) : Json(nullptr);
+  return json;
+}
+
+template <typename Name>
+Json changes(const std::vector<PagesChange>& rows, const char* key, Name&& name) {
+  Json json = Json::array();
+  for (const PagesChange& row : rows)
+    json.push_back({{key, name(row.name)}, {"before", row.before}, {"after", row.after}});
+  return json;
+}
+
+Json to_json(const std::optional<CensusChange>& census) {
+  if (!census) return nullptr;
+  Json json = Json::object();
+  json["before"] = census->before;
+  json["after"] = census->after;
+  json["orders"] = changes(census->orders, "order", [](const std::string& order) { return std::stoul(order); });
+  json["flags"] = changes(census->flags, "flags", [](const std::string& flags) { return flags; });
+  json["cgroups"] =
+      changes(census->cgroups, "cgroup", [](const std::string& path) { return text_or_null(printable(path)); });
+  return json;
+}
+
 }  // namespace
 
 namespace {
@@ -221,6 +257,10 @@ std::string json_investigation(const InvestigationResult& result) {
   json["left_out_bytes"] = whole(result.judgement.excluded_bytes);
   json["balance"] = balance(result.diff);
   json["health"] = json_health(result.health);
+  json["large_caches"] = rows(result.large_caches);
+  json["kernel_pages"] = to_json(result.census);
+  json["dying_cgroups"] = Json::array();
+  for (const DyingCgroups& dying : result.dying_cgroups) json["dying_cgroups"].push_back(json_dying_cgroups(dying));
   Json narrowing = Json::object();
   narrowing["caches"] = texts(result.narrowing.caches);
   narrowing["sizes"] = result.narrowing.sizes;

@@ -129,19 +129,6 @@ Json to_json(const CgroupMemory& cgroup, const PodNames& pods) {
   return json;
 }
 
-Json to_json(const DyingCgroups& dying) {
-  Json json = Json::object();
-  json["below"] = printable(dying.below);
-  json["count"] = dying.count;
-  json["existing"] = number_or_null(dying.existing);
-  json["kernel_bytes"] = number_or_null(dying.kernel_bytes);
-  json["slab_bytes"] = number_or_null(dying.slab_bytes);
-  json["percpu_bytes"] = number_or_null(dying.percpu_bytes);
-  json["file_bytes"] = number_or_null(dying.file_bytes);
-  json["anonymous_bytes"] = number_or_null(dying.anonymous_bytes);
-  return json;
-}
-
 Json to_json(const MemoryOwner& owner) {
   Json json = Json::object();
   json["kind"] = describe(owner.kind).id;
@@ -246,7 +233,7 @@ void append_tables(Json& json, const SnapshotResult& result, const SnapshotOptio
   json["dying_cgroups_total"] = result.dying_cgroups.size();
   json["dying_cgroups"] = Json::array();
   for (const DyingCgroups* dying : largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count)))
-    json["dying_cgroups"].push_back(to_json(*dying));
+    json["dying_cgroups"].push_back(json_dying_cgroups(*dying));
   json["owners_total"] = memory.owners.size();
   json["owners"] = Json::array();
   for (const MemoryOwner* owner : shown_owners(result, options)) json["owners"].push_back(to_json(*owner));
@@ -288,6 +275,19 @@ Json to_json(const std::vector<SnapshotChange>& changes, const SnapshotOptions& 
 }
 
 }  // namespace
+
+Json json_dying_cgroups(const DyingCgroups& dying) {
+  Json json = Json::object();
+  json["below"] = printable(dying.below);
+  json["count"] = dying.count;
+  json["existing"] = number_or_null(dying.existing);
+  json["kernel_bytes"] = number_or_null(dying.kernel_bytes);
+  json["slab_bytes"] = number_or_null(dying.slab_bytes);
+  json["percpu_bytes"] = number_or_null(dying.percpu_bytes);
+  json["file_bytes"] = number_or_null(dying.file_bytes);
+  json["anonymous_bytes"] = number_or_null(dying.anonymous_bytes);
+  return json;
+}
 
 std::string json_snapshot(const SnapshotResult& result, const SnapshotOptions& options) {
   const KernelMemory& memory = result.memory;

@@ -13,7 +13,9 @@
 #include "views/common/conclusion.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/snapshot.hpp"
+#include "views/text/snapshot/dying_cgroups.hpp"
 #include "views/text/snapshot/health.hpp"
+#include "views/text/snapshot/inspection.hpp"
 #include "views/text/table.hpp"
 
 namespace kmt {
@@ -262,6 +264,7 @@ std::string answer_text(const InvestigationResult& result, const TextStyle& styl
   std::string out = hanging("  ", ascii(conclusion_words(result)), style);
   if (!result.complete)
     out += hanging("  ", fmt::format("The investigation ended early: {}.", ascii(result.cut_short)), style);
+  for (const LargeCache& cache : result.large_caches) out += hanging("  ", ascii(words_of(cache)), style);
   for (std::size_t i = 0; i < result.next.size(); ++i) out += command_line(i == 0 ? "next" : "", result.next[i]);
   return out;
 }
@@ -382,6 +385,11 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
     most.limit = kMostDifferences;
     out += "\n" + text_snapshot_diff(*result.diff, most, style);
   }
+  out += text_large_caches(result, detail.rows, style);
+  out += text_census_change(result, style);
+  SnapshotOptions most_cgroups;
+  most_cgroups.limit = detail.rows;
+  out += text_dying_cgroups(result.dying_cgroups, result.pods, most_cgroups, style);
   if (const std::string warnings = text_warnings(result.health, style); !warnings.empty())
     out += "\n" + heading("Health checks of the machine's memory", style) + warnings;
   out += unknown_text(result, detail, style);

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "trace/tasks/pod_names.hpp"
 #include "views/text/lines.hpp"
+#include "views/text/snapshot/dying_cgroups.hpp"
 #include "views/text/snapshot/health.hpp"
 #include "views/text/snapshot/nodes.hpp"
 #include "views/text/snapshot/owners.hpp"
@@ -120,11 +121,6 @@ std::string sheet_text(const SnapshotResult& result, const TextStyle& style) {
          contradictions_text(result, style);
 }
 
-std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
-  const std::string how_many = shown == total ? fmt::format("all {}", total) : fmt::format("{} of {}", shown, total);
-  return "\n" + heading(fmt::format("{}, {}", what, how_many), style);
-}
-
 std::string caches_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   if (result.caches.empty()) return {};
   const auto rows = shown_caches(result, options);
@@ -144,10 +140,6 @@ std::string vmalloc_text(const SnapshotResult& result, const SnapshotOptions& op
                            say_bytes(caller->pages * memory.page_size, style), say_count(caller->areas, style),
                            say_bytes(caller->virtual_bytes, style), say_bytes(caller->mapped_bytes, style)}});
   return counted_heading("vmalloc by caller", rows.size(), memory.vmalloc.size(), style) + to_text(table, style);
-}
-
-std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes, const TextStyle& style) {
-  return bytes ? say_bytes(*bytes, style) : "-";
 }
 
 std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
@@ -176,43 +168,6 @@ std::string cgroups_text(const SnapshotResult& result, const SnapshotOptions& op
     if (has_workloads) table.rows.back().cells.push_back(ascii(workload(cgroup->path)));
   }
   return counted_heading("Cgroups by kernel memory", rows.size(), cgroups.size(), style) + to_text(table, style);
-}
-
-std::string dying_text(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
-  if (result.dying_cgroups.empty()) return {};
-  std::uint64_t count = 0;
-  for (const DyingCgroups& dying : result.dying_cgroups) count += dying.count;
-  Table table{{{"Removed below", true},
-               {"Removed"},
-               {"Existing", false, 3},
-               {"Kernel"},
-               {"Slab", false, 1},
-               {"Percpu", false, 2},
-               {"File"},
-               {"Anonymous", false, 2}},
-              {}};
-  const auto rows = largest(result.dying_cgroups, options, std::mem_fn(&DyingCgroups::count));
-  const auto workload = [&](const std::string& path) { return workload_name(path, result.memory.pods); };
-  const bool has_workloads =
-      std::ranges::any_of(rows, [&](const DyingCgroups* one) { return !workload(one->below).empty(); });
-  if (has_workloads) table.columns.push_back({"Container", true, 2});
-  for (const DyingCgroups* row : rows) {
-    table.rows.push_back(
-        {{ascii(row->below), say_count(row->count, style), row->existing ? say_count(*row->existing, style) : "-",
-          bytes_or_unknown(row->kernel_bytes, style), bytes_or_unknown(row->slab_bytes, style),
-          bytes_or_unknown(row->percpu_bytes, style), bytes_or_unknown(row->file_bytes, style),
-          bytes_or_unknown(row->anonymous_bytes, style)}});
-    if (has_workloads) table.rows.back().cells.push_back(ascii(workload(row->below)));
-  }
-  return counted_heading(
-             fmt::format("Removed cgroups that still hold memory (dying cgroups, {} in all)", say_count(count, style)),
-             rows.size(), result.dying_cgroups.size(), style) +
-         to_text(table, style) +
-         hanging("  ",
-                 "Amounts are upper bounds, because they include the memory of the cgroup itself. Page cache and "
-                 "objects such as dentries keep a removed cgroup until they are freed: "
-                 "echo 3 > /proc/sys/vm/drop_caches frees both unless they are in use.",
-                 style);
 }
 
 // Compares the free pages of all zones, including the CPUs' lists, with MemFree.
@@ -394,7 +349,7 @@ std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& o
   out += vmalloc_text(result, options, style);
   out += sites_text("Call sites by bytes (allocinfo)", memory.allocinfo, "allocation", options, style);
   out += cgroups_text(result, options, style);
-  out += dying_text(result, options, style);
+  out += text_dying_cgroups(result.dying_cgroups, memory.pods, options, style);
   out += text_nodes(memory, style) + zones_text(result, style);
   out += sites_text("Slab objects by allocating call site (alloc_traces)", memory.slab_allocations, "object", options,
                     style);

@@ -446,6 +446,55 @@ export interface BalanceChange {
   after: number | null;
 }
 
+export interface HealthCheck {
+  id: string;
+  health: 'ok' | 'warn' | 'bad' | 'unknown';
+  unit: 'share' | 'count' | 'bytes';
+  value: number | null;
+  bytes: number | null;
+  subject: string | null;
+  reason: string;
+}
+
+export interface ObjectKind {
+  kind: string;
+  share: number;
+  bytes: number;
+  module: string | null;
+  structure: string | null;
+  structure_confidence: string | null;
+  examples: { address: string; drgn: string; crash: string }[];
+}
+
+// A slab cache that is unusually large, or grows without a known call site.
+export interface LargeCache {
+  cache: string;
+  words: string;
+  objects: { kinds: ObjectKind[]; notes: string[] } | null; // null: the objects were not sampled
+}
+
+interface PagesBeforeAndAfter {
+  before: number; // bytes
+  after: number;
+}
+
+// Kernel pages that are neither slab nor page tables, at the start and at the end.
+export interface KernelPages extends PagesBeforeAndAfter {
+  orders: (PagesBeforeAndAfter & { order: number })[];
+  flags: (PagesBeforeAndAfter & { flags: string })[];
+  cgroups: (PagesBeforeAndAfter & { cgroup: string | null })[];
+}
+
+// Removed cgroups that still hold memory. The amounts are upper bounds.
+export interface DyingCgroups {
+  below: string;
+  count: number;
+  kernel_bytes: number | null;
+  slab_bytes: number | null;
+  percpu_bytes: number | null;
+  file_bytes: number | null;
+}
+
 export interface Investigation {
   kernel: string | null;
   machine: string | null;
@@ -460,6 +509,10 @@ export interface Investigation {
   judged: number;
   left_out_bytes: number;
   balance: BalanceChange[] | null;
+  health: HealthCheck[];
+  large_caches: LargeCache[];
+  kernel_pages: KernelPages | null;
+  dying_cgroups: DyingCgroups[];
   unseen: { what: string; why: string; how: string | null }[];
   cost: {
     cpu_seconds: number;

@@ -17,6 +17,7 @@ import { el } from '../widgets/dom';
 import { plot } from '../widgets/plot';
 import { sparkline } from '../widgets/spark';
 import { revealRow, table } from '../widgets/table';
+import { inspectionSections } from './inspection';
 
 const kCertainty: Record<GrowthFinding['certainty'], string> = {
   sure: 'Growth confirmed',
@@ -375,9 +376,11 @@ export function findingsPage(app: App): HTMLElement {
       note(
         `Watched for ${span(found.seconds)}; judged: ${numberOf(found.judged, 'group')}, each with one task and one kernel entry point.`,
       ),
+      ...found.large_caches.map((cache) => el('p', { class: 'lead' }, printable(cache.words))),
       !found.complete && note(`The investigation ended early: ${found.cut_short ?? ''}.`),
     ),
     ...found.findings.map((finding, at) => findingSection(finding, at, found)),
+    ...inspectionSections(found),
     section('By the kernel’s own account', states(found)),
     found.balance && section('Balance sheet', balance(found.balance)),
     section('Still unknown', unknowns(found)),

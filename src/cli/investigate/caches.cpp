@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/investigate/caches.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/growth/large_caches.hpp"
+#include "base/error.hpp"
+#include "cli/investigate/plan.hpp"
+#include "cli/support/live_kernel.hpp"
+#include "reading/live_objects.hpp"
+
+namespace kmt {
+
+namespace {
+
+constexpr ObjectLimits kLimits{1000, 64 << 20, 50'000};
+constexpr double kFixedPart = 0.5;  // part of kSecondsOfObjects that is needed before the first object is read
+constexpr double kMostPart = 0.25;  // part of a large CPU budget that may be used
+
+std::vector<std::string> names_of(const std::vector<LargeCache>& caches) {
+  std::vector<std::string> names;
+  names.reserve(caches.size());
+  for (const LargeCache& cache : caches) names.push_back(cache.name);
+  return names;
+}
+
+double cpu_seconds() { return static_cast<double>(own_cpu_ns()) / 1e9; }
+
+// Adds the kinds of objects to the caches. `most_seconds` is the CPU time that this may take.
+void sample_caches(double most_seconds, std::vector<LargeCache>& caches) {
+  const double end = cpu_seconds() + most_seconds;
+  ObjectsReport report = sample_objects(names_of(caches), kLimits, [end](double) { return cpu_seconds() < end; });
+  for (CacheKinds& kinds : report.caches) {
+    const auto cache = std::ranges::find_if(caches, [&](const LargeCache& one) {
+      return one.name == kinds.cache || std::ranges::find(kinds.aliases, one.name) != kinds.aliases.end();
+    });
+    if (cache == caches.end() || !kinds.objects) continue;
+    cache->kinds = std::move(kinds);
+    cache->end = report.end;
+  }
+}
+
+}  // namespace
+
+void inspect_large_caches(const SnapshotResult& after, InvestigationResult& result) {
+  result.large_caches = large_caches(after, result.judgement);
+  if (result.large_caches.empty()) return;
+  const std::vector<std::string> names = names_of(result.large_caches);
+  const auto cannot = [&](std::string why, std::string how) {
+    result.unseen.push_back({fmt::format("the objects in {}", fmt::join(names, ", ")), std::move(why), std::move(how)});
+  };
+  const std::string command = fmt::format("`kmemtrace snapshot --objects {}`", fmt::join(names, ","));
+  if (!result.cost) return cannot("there is no copy of the kernel's memory", "run " + command + " on that machine");
+  const double left =
+      result.cost->most_cpu_seconds - result.cost->kernel_cpu_seconds - cpu_seconds() - kSecondsAtTheEnd / 2;
+  if (left < kFixedPart * kSecondsOfObjects)
+    return cannot(fmt::format("the CPU budget of {:.1f} s was used", result.cost->most_cpu_seconds),
+                  "raise --cpu, or run " + command);
+  try {
+    sample_caches(std::min(left, std::max(kSecondsOfObjects, kMostPart * result.cost->most_cpu_seconds)),
+                  result.large_caches);
+  } catch (const Error& error) {
+    cannot(error.what(), error.hint());
+  }
+}
+
+}  // namespace kmt

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes what an investigation finds apart from growth: the objects in large slab caches, and changes of page frames.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "results/growth/investigation.hpp"
+#include "views/text/style.hpp"
+
+namespace kmt {
+
+// Returns the kinds of objects in large caches, with commands that inspect them. Empty if no objects were sampled.
+std::string text_large_caches(const InvestigationResult& result, std::size_t kinds, const TextStyle& style);
+// Returns what the pages have in common by which other kernel memory grew. Empty if it did not grow clearly.
+std::string text_census_change(const InvestigationResult& result, const TextStyle& style);
+
+}  // namespace kmt
