@@ -1,42 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A kernel module that leaks pages in no counter, for owners_test.py. No owner is known for most of them. The others
-// belong to a page pool, which the kernel names.
+// A kernel module that leaks pages and vmalloc areas, for cases_test.py. Each tenth of a second, it allocates as many as
+// its parameters say. They can be changed in /sys/module/leaked_pages/parameters.
 #include <linux/gfp.h>
 #include <linux/module.h>
-#include <linux/netdevice.h>
-#include <net/net_namespace.h>
-#include <net/page_pool/helpers.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
-static unsigned int single = 1024;  // pages of order 0
-module_param(single, uint, 0444);
-static unsigned int blocks = 128;  // compound pages of order 3
-module_param(blocks, uint, 0444);
-static unsigned int pooled = 256;  // pages of the page pool
-module_param(pooled, uint, 0444);
+static unsigned int blocks;
+module_param(blocks, uint, 0644);
+MODULE_PARM_DESC(blocks, "blocks of four pages to leak");
 
-static int __init leak(void)
+static unsigned int areas;
+module_param(areas, uint, 0644);
+MODULE_PARM_DESC(areas, "vmalloc areas of 64 KiB to leak");
+
+static void leak(struct work_struct *work);
+static DECLARE_DELAYED_WORK(leaking, leak);
+
+static noinline void leak_blocks(void)
 {
-	struct page_pool_params params = {
-		.pool_size = 256,
-		.nid = NUMA_NO_NODE,
-		.netdev = init_net.loopback_dev,
-	};
-	struct page_pool *pool = page_pool_create(&params);
 	unsigned int i;
 
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
-	for (i = 0; i < single; i++)
-		if (!alloc_page(GFP_KERNEL))
-			return -ENOMEM;
 	for (i = 0; i < blocks; i++)
-		if (!alloc_pages(GFP_KERNEL | __GFP_COMP, 3))
-			return -ENOMEM;
-	for (i = 0; i < pooled; i++)
-		if (!page_pool_alloc_pages(pool, GFP_KERNEL))
-			return -ENOMEM;
-	return 0;
+		__get_free_pages(GFP_KERNEL, 2);
 }
 
-module_init(leak);
+static noinline void leak_areas(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < areas; i++)
+		vmalloc(65536);
+}
+
+static void leak(struct work_struct *work)
+{
+	leak_blocks();
+	leak_areas();
+	schedule_delayed_work(&leaking, HZ / 10);
+}
+
+static int __init start(void)
+{
+	schedule_delayed_work(&leaking, 1);
+	return 0;
+}
+module_init(start);
+
 MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Leaks pages for a test");

@@ -13,6 +13,6 @@ take() {
 kmemtrace snapshot --pages --json >/dev/null  # the first run fills caches
 take before.kmt
 read -r single blocks pooled </arguments
-insmod /leaked_pages.ko single="$single" blocks="$blocks" pooled="$pooled"
+insmod /unowned_pages.ko single="$single" blocks="$blocks" pooled="$pooled"
 take after.kmt
 kmemtrace snapshot after.kmt >after.txt

@@ -15,7 +15,7 @@ from machine import HERE, run_script  # noqa: E402
 from module_builder import build_module, load_run  # noqa: E402
 
 KERNEL = sys.argv.pop()
-MODULE = 'leaked_pages'
+MODULE = 'unowned_pages'
 PAGE = 4096
 SINGLE, BLOCKS, POOLED = 16384, 2048, 4096
 ORDER = 3

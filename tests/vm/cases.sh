@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Plants a case, and then investigates it. $1 is in the file /case. The program only sees what is there when it starts,
+# except for the leaks that grow.
+set -u
+case=$(cat /case)
+
+investigate() {
+  kmemtrace investigate --for "$1" -o found --cpu 100 --json >found.json 2>found.err
+  echo $? >found.status
+  kmemtrace investigate --from found >found.txt 2>found_text.err
+  cp found/index.html found.html
+  rm -rf found
+}
+
+case $case in
+healthy) investigate 20s ;;
+slab)
+  insmod /leaked_kinds.ko count=400000
+  investigate 20s
+  kmemtrace investigate --for 20s -o live --cpu 100 >live.txt 2>live.err
+  rm -rf live
+  ;;
+pages)
+  insmod /leaked_pages.ko blocks=40
+  investigate 40s
+  ;;
+vmalloc)
+  insmod /leaked_pages.ko areas=8
+  investigate 40s
+  ;;
+cgroups)
+  echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+  mkdir /sys/fs/cgroup/jobs /sys/fs/cgroup/runner
+  echo +memory >/sys/fs/cgroup/jobs/cgroup.subtree_control
+  mkdir -p /files && mount -t tmpfs files /files
+  planted_memory cgroups /sys/fs/cgroup/jobs /files 10500
+  cat /sys/fs/cgroup/jobs/cgroup.stat >cgroup.stat
+  investigate 20s
+  ;;
+polluted)
+  echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+  mkdir /sys/fs/cgroup/polluter
+  (echo 0 >/sys/fs/cgroup/polluter/cgroup.procs && exec planted_memory pollute 700 120) >/tmp/ready &
+  until grep -q ready /tmp/ready; do sleep 0.2; done
+  investigate 20s
+  ;;
+esac
+exit 0
