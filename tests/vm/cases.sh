@@ -6,11 +6,9 @@ set -u
 case=$(cat /case)
 
 investigate() {
-  kmemtrace investigate --for "$1" -o found --cpu 100 --json >found.json 2>found.err
+  kmemtrace investigate --for "$1" -o /tmp/found --cpu 100 --json >found.json 2>found.err
   echo $? >found.status
-  kmemtrace investigate --from found >found.txt 2>found_text.err
-  cp found/index.html found.html
-  rm -rf found
+  kmemtrace investigate --from /tmp/found -o /tmp/again >found.txt 2>again.err
 }
 
 case $case in
@@ -18,8 +16,7 @@ healthy) investigate 20s ;;
 slab)
   insmod /leaked_kinds.ko count=400000
   investigate 20s
-  kmemtrace investigate --for 20s -o live --cpu 100 >live.txt 2>live.err
-  rm -rf live
+  kmemtrace investigate --for 20s -o /tmp/live --cpu 100 >live.txt 2>live.err
   ;;
 pages)
   insmod /leaked_pages.ko blocks=40

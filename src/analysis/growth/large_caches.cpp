@@ -32,9 +32,8 @@ bool is_named(const SlabCacheUse& cache, const std::string& name) {
 
 CacheGrowth growth_of(const SlabCacheUse& cache, const Judgement& judgement) {
   if (!judgement.saw_caches) return CacheGrowth::unknown;
-  const auto state = std::ranges::find_if(judgement.states, [&](const StateGrowth& one) {
-    return one.cache && (is_named(cache, one.name) || is_named(cache, one.kind));
-  });
+  const auto state = std::ranges::find_if(
+      judgement.states, [&](const StateGrowth& one) { return one.cache && is_named(cache, one.shown_name()); });
   if (state == judgement.states.end()) return CacheGrowth::none;  // its size has not changed
   if (!state->sure) return state->above || state->late || state->slow ? CacheGrowth::unknown : CacheGrowth::none;
   return state->explained_bytes_per_s < state->bytes_per_s() / 2 ? CacheGrowth::unexplained : CacheGrowth::explained;

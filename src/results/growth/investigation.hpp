@@ -15,6 +15,7 @@
 #include "results/series/trend.hpp"
 #include "results/snapshot/object_kinds.hpp"
 #include "results/snapshot/snapshot.hpp"
+#include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
 

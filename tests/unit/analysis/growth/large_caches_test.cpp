@@ -84,6 +84,14 @@ TEST_F(LargeCaches, AreAtMostThree) {
   EXPECT_EQ(names(), "d none; c none; small unexplained; ");
 }
 
+// The sum of all kmalloc caches of a size has the name of one of them.
+TEST_F(LargeCaches, AreThoseOfTheSizeThatGrow) {
+  add("kmalloc-192", kMiB);
+  add("kmalloc-cg-192", kMiB);
+  add_growth("kmalloc-192", 1000).kind = "kmalloc-cg-192";
+  EXPECT_EQ(names(), "kmalloc-cg-192 unexplained; ");
+}
+
 TEST_F(LargeCaches, IncludeUnexplainedGrowth) {
   add("kmalloc-1k", kMiB);
   StateGrowth& state = add_growth("kmalloc-1k", 1000);
