@@ -38,7 +38,8 @@ cgroups)
 polluted)
   echo +memory >/sys/fs/cgroup/cgroup.subtree_control
   mkdir /sys/fs/cgroup/polluter
-  (echo 0 >/sys/fs/cgroup/polluter/cgroup.procs && exec planted_memory pollute 700 120) >/tmp/ready &
+  available=$(awk '/MemAvailable/ {print int($2 / 1024)}' /proc/meminfo)
+  (echo 0 >/sys/fs/cgroup/polluter/cgroup.procs && exec planted_memory pollute $((available - 30)) 20) >/tmp/ready &
   until grep -q ready /tmp/ready; do sleep 0.2; done
   investigate 20s
   ;;

@@ -2,9 +2,11 @@
 // Leaves memory in states that `investigate` must recognise.
 //   planted_memory cgroups FOLDER FILES COUNT   makes and removes COUNT cgroups below the cgroup FOLDER. Each holds a
 //                                               page of a file in the folder FILES of a tmpfs
-//   planted_memory pollute MOVABLE UNMOVABLE    fills MOVABLE MiB with anonymous memory, frees a quarter of it in small
-//                                               pieces, and fills UNMOVABLE MiB with data in pipes. Prints "ready", and
-//                                               keeps the memory until it is killed
+//   planted_memory pollute MOVABLE UNMOVABLE    fills MOVABLE MiB with anonymous memory, which should be nearly all,
+//   and
+//                                               UNMOVABLE MiB with data in pipes. Then replaces 64 KiB of each MiB of
+//                                               anonymous memory by data in pipes, and frees some of the rest. Prints
+//                                               "ready", and keeps the memory until it is killed
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -45,20 +47,43 @@ void leave_cgroups(const std::string& folder, const std::string& files, long cou
   }
 }
 
+// Data in pipes, in pages that the kernel cannot move.
+class Pipes {
+ public:
+  void add(std::size_t bytes) {
+    for (std::size_t left = bytes; left > 0; left -= kPiece) {
+      if (room_ == 0) open_pipe();
+      checked(::write(end_, data_.data(), kPiece), "write");
+      room_ -= kPiece;
+    }
+  }
+
+ private:
+  void open_pipe() {
+    int ends[2];
+    checked(::pipe(ends), "pipe");
+    checked(::fcntl(ends[1], F_SETPIPE_SZ, kMiB), "F_SETPIPE_SZ");
+    end_ = ends[1];
+    room_ = kMiB;
+  }
+  int end_ = -1;
+  std::size_t room_ = 0;
+  std::vector<char> data_ = std::vector<char>(kPiece, 'x');
+};
+
 void pollute(std::size_t movable, std::size_t unmovable) {
   void* const memory = ::mmap(nullptr, movable, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) checked(-1, "mmap");
   ::madvise(memory, movable, MADV_NOHUGEPAGE);
   auto* const bytes = static_cast<char*>(memory);
   std::memset(bytes, 1, movable);
-  for (std::size_t at = 0; at < movable; at += 4 * kPiece) ::madvise(bytes + at, kPiece, MADV_DONTNEED);
-  const std::vector<char> data(kMiB, 'x');
-  for (std::size_t filled = 0; filled < unmovable; filled += kMiB) {
-    int ends[2];
-    checked(::pipe(ends), "pipe");
-    checked(::fcntl(ends[1], F_SETPIPE_SZ, kMiB), "F_SETPIPE_SZ");
-    checked(::write(ends[1], data.data(), data.size()), "write");
+  Pipes pipes;
+  pipes.add(unmovable);
+  for (std::size_t at = 0; at < movable; at += kMiB) {
+    ::madvise(bytes + at, kPiece, MADV_DONTNEED);
+    pipes.add(kPiece);
   }
+  ::madvise(bytes, movable / 5, MADV_DONTNEED);  // room for other programs
   std::puts("ready");
   std::fflush(stdout);
   ::pause();
