@@ -18,7 +18,6 @@ import documents  # noqa: E402
 ELSEWHERE = (
     (r'^\./run|^\./test$', 'install packages, build all, and run the tests that run this one'),
     (r'^packaging/|dpkg-buildpackage|^pkg-config ', 'tests/package builds and tries packages'),
-    (r'^skopeo |^kubectl ', 'needs a registry and a cluster; tests/package runs the containers in podman'),
     (r'^cmake ', 'builds everything again'),
     (r'^tests/vm/run |-static ', 'tests/vm boots the machine'),
     (r'^kmemtrace snapshot --objects', 'needs /proc/kcore, which kernels of tests/vm have'),
