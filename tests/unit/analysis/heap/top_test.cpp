@@ -94,8 +94,8 @@ TEST(TopAccount, SubsystemsAndDirectoriesHaveTheSumsOfTheirCallSites) {
   class Names : public SymbolNames {
    public:
     std::string name(std::uint64_t address) const override {
-      constexpr const char* kFunctions[] = {"ext4_alloc_inode+0x1", "ext4_find_extent+0x1 [ext4]", "xfs_trans_alloc+0x1",
-                                            "drv_probe+0x1 [drv]", "a_function_of_nobody+0x1"};
+      constexpr const char* kFunctions[] = {"ext4_alloc_inode+0x1", "ext4_find_extent+0x1 [ext4]",
+                                            "xfs_trans_alloc+0x1", "drv_probe+0x1 [drv]", "a_function_of_nobody+0x1"};
       return kFunctions[address % std::size(kFunctions)];
     }
     std::string_view module_directories() const override { return "ext4 fs/ext4\ndrv [out of tree]\n"; }
