@@ -12,10 +12,10 @@
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
-#include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -55,7 +55,8 @@ std::string summary_of(const std::string& folder) { return try_read_file(folder 
 // Returns the verdict in words. Empty if the summary is missing or damaged.
 std::string words_of(const std::string& summary) {
   const auto json = nlohmann::json::parse(summary, nullptr, false);
-  return json.is_object() && json.contains("words") && json["words"].is_string() ? json["words"].get<std::string>() : "";
+  return json.is_object() && json.contains("words") && json["words"].is_string() ? json["words"].get<std::string>()
+                                                                                 : "";
 }
 
 }  // namespace

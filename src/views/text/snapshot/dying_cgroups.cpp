@@ -37,7 +37,8 @@ std::string text_dying_cgroups(const std::vector<DyingCgroups>& all, const PodNa
               {}};
   const auto rows = largest(all, options, std::mem_fn(&DyingCgroups::count));
   const auto workload = [&pods](const DyingCgroups& one) { return workload_name(one.below, pods); };
-  const bool has_workloads = std::ranges::any_of(rows, [&](const DyingCgroups* one) { return !workload(*one).empty(); });
+  const bool has_workloads =
+      std::ranges::any_of(rows, [&](const DyingCgroups* one) { return !workload(*one).empty(); });
   if (has_workloads) table.columns.push_back({"Container", true, 2});
   for (const DyingCgroups* row : rows) {
     table.rows.push_back(
