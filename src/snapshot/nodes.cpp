@@ -49,6 +49,7 @@ std::vector<std::string> node_files_in(const std::string& root) {
   }
   std::ranges::sort(files);
   std::vector<std::string> paths;
+  paths.reserve(files.size());
   for (auto& [node, path] : files) paths.push_back(std::move(path));
   return paths;
 }

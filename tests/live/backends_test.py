@@ -13,7 +13,7 @@ from recording import PIPE_LOOP, PROGRAM, LiveTest, begin_loop, instances_of, wa
 
 BTF = '/sys/kernel/btf/vmlinux'
 # Hides the kernel's BTF from one command.
-HIDE = f'mount --bind /dev/null {BTF} && exec "$@"'
+HIDE = 'mount -t tmpfs none /sys/kernel/btf && exec "$@"'
 EVENTS = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
 
 

@@ -44,7 +44,7 @@ record whole -b 8M --stacks -- sh /tmp/load
 
 echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 if mkdir $cgroup && echo 20M >$cgroup/memory.max; then
-  record cgroup -e "$only" -b 8M -- sh /tmp/confined
+  record cgroup -e "$only,cgroup:cgroup_attach_task" -b 8M -- sh /tmp/confined
   cat $cgroup/memory.stat >cgroup.stat
   cat $cgroup/memory.pressure >cgroup.pressure
 fi

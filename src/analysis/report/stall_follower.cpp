@@ -52,7 +52,6 @@ bool StallFollower::is_worker(const Event& event) const {
 }
 
 void StallFollower::add(const Event& event) {
-  if (first_ns_ == 0) first_ns_ = event.time_ns;
   last_ns_ = std::max(last_ns_, event.time_ns);
   const bool allocates = is_slab_alloc(event.kind) || event.kind == EventKind::page_alloc;
   has_pages_ = has_pages_ || event.kind == EventKind::page_alloc;
@@ -85,9 +84,8 @@ void StallFollower::work(Task& task, const Event& event) {
     if (!task.awake_since_ns) task.awake_since_ns = event.time_ns;
     return;
   }
-  // A worker without a wakeup has been awake since the trace began.
-  const std::uint64_t since = task.awake_since_ns.value_or(worker.awake_ns == 0 ? first_ns_ : event.time_ns);
-  worker.awake_ns += elapsed_ns(since, event.time_ns);
+  // kcompactd reports its sleep again every half second, without a wakeup in between.
+  if (task.awake_since_ns) worker.awake_ns += elapsed_ns(*task.awake_since_ns, event.time_ns);
   task.awake_since_ns.reset();
 }
 

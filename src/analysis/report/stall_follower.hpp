@@ -115,7 +115,6 @@ class StallFollower {
   std::map<std::int32_t, FollowedWorker> workers_;
   std::map<std::int32_t, Event> movable_;  // by task: the last allocation, if it has movable pages
   bool has_pages_ = false;                 // true: the trace has allocations of pages
-  std::uint64_t first_ns_ = 0;
   std::uint64_t last_ns_ = 0;
   std::uint64_t waiting_ = 0;  // number of tasks that wait now
   std::uint64_t waiting_since_ns_ = 0;

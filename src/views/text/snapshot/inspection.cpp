@@ -47,7 +47,7 @@ std::string text_large_caches(const InvestigationResult& result, std::size_t kin
   std::string out;
   for (const LargeCache& cache : result.large_caches) {
     if (!cache.kinds) continue;
-    out += fmt::format("  {}: {} of {} sampled objects\n", ascii(cache.name), say_bytes(cache.bytes, style),
+    out += fmt::format("  {}: {}, {} sampled objects\n", ascii(cache.name), say_bytes(cache.bytes, style),
                        say_count(cache.kinds->sampled, style));
     std::size_t shown = 0;
     for (const SlabKind& kind : cache.kinds->kinds)

@@ -163,6 +163,7 @@ TEST_F(Stalls, KernelThreadsInTheBackgroundAreNotWaiting) {
   mark(15, StallKind::throttled, 50).address = 2'000'000;
   begin(16, StallKind::kswapd, 0, 50).node = 0;
   end(30, StallKind::kswapd, 0, 50);
+  end(35, StallKind::kswapd, 0, 50);  // a sleep without a wakeup
   begin(40, StallKind::compaction, 0, 51);
   end(45, StallKind::compaction, 0, 51);
   const StallsResult stalls = result();
@@ -252,7 +253,7 @@ TEST_F(Stalls, TextBeginsWithAVerdict) {
   TextStyle style;
   style.width = 200;
   const std::string text = text_stalls(result(), {}, style);
-  EXPECT_TRUE(text.starts_with("Tasks waited 5.0 ms for memory in 5.0 ms, in 1 wait: 100% direct reclaim.")) << text;
+  EXPECT_TRUE(text.starts_with("Tasks waited 5.0 ms for memory in 5.0 ms, in 1 wait: 100.0% direct reclaim.")) << text;
 }
 
 TEST_F(Stalls, ATraceWithoutSuchEventsSaysHowToRecordThem) {
