@@ -19,10 +19,10 @@ await_lines() {
 }
 
 # A process that waits for a line, and then opens 10,000 pipes.
-mkfifo go
-pipe_loop 10000 --wait <go >counts &
+mkfifo /tmp/go
+pipe_loop 10000 --wait </tmp/go >counts &
 loop=$!
-exec 3>go
+exec 3>/tmp/go
 await_lines counts 1
 watchers=
 for backend in bpf hist ring-buffer; do

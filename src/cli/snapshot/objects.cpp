@@ -1,12 +1,311 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/snapshot/objects.hpp"
 
+<<<<<<< ours
+=======
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "analysis/snapshot/object_kinds.hpp"
+#include "base/arithmetic/size.hpp"
+#include "base/confinement/privileges.hpp"
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/number.hpp"
+#include "base/text.hpp"
+>>>>>>> theirs
 #include "cli/input/reading.hpp"
 #include "cli/support/interrupt.hpp"
 
 namespace kmt {
 
+<<<<<<< ours
 std::optional<ObjectsReport> sample_caches(const std::vector<std::string>& names, const ObjectLimits& limits) {
+=======
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kBtf = "/sys/kernel/btf/";
+constexpr std::size_t kSlabsWanted = 1000;
+constexpr std::uint64_t kMostTableBytes = 512;
+
+void refuse_other_architectures() {
+  utsname name{};
+  if (::uname(&name) == 0 && std::string_view(name.machine) == "x86_64" && sizeof(void*) == sizeof(std::uint64_t))
+    return;
+  throw Error("--objects supports only x86-64 machines", ExitCode::unsupported)
+      .hint("drgn can inspect objects of slab caches on other machines");
+}
+
+// Returns the number of possible CPUs or nodes, from a text such as "0-3". Throws Error.
+unsigned possible(const std::string& path, const std::string& text) {
+  const std::size_t last = text.find_last_of("-,");
+  const auto number = parse_leading<unsigned>(std::string_view(text).substr(last == std::string::npos ? 0 : last + 1));
+  if (number) return *number + 1;
+  throw Error("The number of CPUs or nodes is unknown", ExitCode::unsupported).at({path, {}, {}});
+}
+
+// Reads the slab caches of the running kernel and names their objects.
+class LiveObjects {
+ public:
+  explicit LiveObjects(const ObjectLimits& limits)
+      : limits_(limits),
+        memory_(limits.bytes),
+        frames_(page_size()),
+        btf_(std::string(kBtf) + "vmlinux"),
+        layout_(slab_layout(btf_)),
+        kallsyms_(read_file("/proc/kallsyms")),
+        names_(kallsyms_),
+        addresses_(addresses()),
+        slabs_(memory_, layout_, addresses_, page_size()) {}
+
+  std::optional<ObjectsReport> sample(const std::vector<std::string>& names);
+
+ private:
+  static std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
+  SlabAddresses addresses();
+  const SlabCache& cache_named(const std::string& name) const;
+  CacheSample described(const SlabCache& cache) const;
+  std::uint64_t smallest_of(const SlabCache& cache) const;
+  void add_symbol(std::uint64_t address, ImageSymbols& symbols);
+  ImageSymbols symbols_of(const CacheSample& sample);
+  std::optional<ImageSymbol> head_of_list(std::uint64_t link);
+  std::optional<ImageSymbol> symbol_in(std::uint64_t address, std::uint64_t bytes);
+  bool follow_lists(ObjectGroup& group);
+  void follow_objects(const CacheSample& sample, ObjectGroup& group);
+  const Btf& types_of(const std::string& module);
+  void guess(const CacheSample& sample, ObjectGroup& group);
+  CacheKinds kinds_of(const CacheSample& sample, const InterruptGuard& guard);
+  void add_notes(const CacheSample& sample, CacheKinds& kinds) const;
+
+  ObjectLimits limits_;
+  Kcore memory_;
+  FrameFiles frames_;
+  Btf btf_;
+  SlubLayout layout_;
+  std::string kallsyms_;
+  ImageNames names_;
+  SlabAddresses addresses_;
+  Slabs slabs_;
+  std::map<std::string, std::optional<Btf>> module_types_;  // empty if a module has no types of its own
+};
+
+SlabAddresses LiveObjects::addresses() {
+  constexpr std::uint64_t kFixedVmemmap = 0xffff'ea00'0000'0000;  // without CONFIG_DYNAMIC_MEMORY_LAYOUT
+  SlabAddresses found = slab_symbols(kallsyms_);
+  found.vmemmap = found.vmemmap == 0 ? kFixedVmemmap : read_word(memory_, found.vmemmap).value_or(0);
+  found.page_offset =
+      found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0) : memory_.page_offset().value_or(0);
+  const std::string cpus = "/sys/devices/system/cpu/possible";
+  const std::string nodes = "/sys/devices/system/node/possible";  // missing without CONFIG_NUMA
+  found.cpus = possible(cpus, read_file(cpus));
+  found.nodes = possible(nodes, try_read_file(nodes).value_or("0"));
+  if (found.vmemmap != 0 && found.page_offset != 0) return found;
+  throw Error("Cannot find the kernel's page structures (vmemmap) or its direct map of RAM", ExitCode::unsupported)
+      .at({"/proc/kcore", {}, {}})
+      .hint("Please report this, with the output of `uname -a`");
+}
+
+// Names of merged caches are links to the same folder of /sys/kernel/slab.
+const SlabCache& LiveObjects::cache_named(const std::string& name) const {
+  if (const SlabCache* const cache = slabs_.cache_named(name)) return *cache;
+  const fs::path folder = "/sys/kernel/slab";
+  std::error_code code;
+  const fs::path target = name.find('/') == std::string::npos ? fs::canonical(folder / name, code) : fs::path();
+  if (!target.empty())
+    for (const SlabCache& cache : slabs_.caches())
+      if (std::error_code ignored; fs::canonical(folder / cache.name, ignored) == target) return cache;
+  throw Error(fmt::format("This kernel has no slab cache \"{}\"", printable(name)))
+      .hint("`kmemtrace snapshot` and /proc/slabinfo list the caches");
+}
+
+// Returns the smallest size of objects in the cache. Objects in a size class of kmalloc are larger than the next
+// smaller class. Other caches have one size, but the kernel merges caches that are up to 7 bytes smaller.
+std::uint64_t LiveObjects::smallest_of(const SlabCache& cache) const {
+  if (!cache.name.starts_with("kmalloc-")) return cache.object_size - std::min<std::uint64_t>(cache.object_size, 7);
+  std::uint64_t smaller = 0;
+  for (const SlabCache& other : slabs_.caches())
+    if (other.name.starts_with("kmalloc-") && other.object_size < cache.object_size)
+      smaller = std::max(smaller, other.object_size);
+  return smaller + 1;
+}
+
+CacheSample LiveObjects::described(const SlabCache& cache) const {
+  CacheSample sample;
+  sample.name = cache.name;
+  sample.address = cache.address;
+  sample.object_size = cache.object_size;
+  sample.slot_size = cache.size;
+  sample.smallest = smallest_of(cache);
+  const std::string slabinfo = try_read_file("/proc/slabinfo").value_or("");
+  for (const SlabInfo& line : parse_slabinfo(slabinfo).caches)
+    if (line.name == cache.name) sample.all_slots = line.objects;
+  const fs::path folder = "/sys/kernel/slab";
+  std::error_code code;
+  const fs::path own = fs::canonical(folder / cache.name, code);
+  if (code || !own.filename().string().starts_with(':')) return sample;
+  for (const std::string& name : names_in(folder))
+    if (std::error_code ignored;
+        name != cache.name && !name.starts_with(':') && fs::canonical(folder / name, ignored) == own)
+      sample.aliases.push_back(name);
+  return sample;
+}
+
+void LiveObjects::add_symbol(std::uint64_t address, ImageSymbols& symbols) {
+  if (symbols.contains(address)) return;
+  auto symbol = names_.find(address);
+  if (!symbol) return;
+  std::vector<std::uint8_t> data(!symbol->is_code && names_.may_be_table(address) ? kMostTableBytes : 0);
+  if (!data.empty() && memory_.read(address, data))
+    for (std::uint32_t at = 0; at < data.size(); at += sizeof(std::uint64_t)) {
+      const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
+      if (value < addresses_.image_begin || value >= addresses_.image_end) continue;
+      const auto owner = names_.find(address + at);
+      if (!owner || owner->name != symbol->name) break;
+      if (const auto function = names_.find(value); function && function->is_function())
+        symbol->functions.emplace_back(at, function->name);
+    }
+  symbols.emplace(address, std::move(*symbol));
+}
+
+ImageSymbols LiveObjects::symbols_of(const CacheSample& sample) {
+  ImageSymbols symbols;
+  for (const ObjectSample& object : sample.objects)
+    for (const ObjectWord& word : object.words)
+      if (word.kind == WordContent::symbol) add_symbol(word.value, symbols);
+  return symbols;
+}
+
+// Follows a list to its head. Returns the head if it is a variable of the kernel or of a module.
+std::optional<ImageSymbol> LiveObjects::head_of_list(std::uint64_t link) {
+  constexpr unsigned kMostSteps = 500;
+  std::uint64_t at = link;
+  for (unsigned i = 0; i < kMostSteps; ++i) {
+    const auto next = read_word(memory_, at);
+    if (!next || *next == link || *next < addresses_.page_offset) return std::nullopt;
+    if (*next >= addresses_.image_begin) return names_.find(*next);
+    at = *next;
+  }
+  return std::nullopt;
+}
+
+// Sets the module from the head of the list in which the objects are. The search stops before it reaches a head that is
+// far away. If lists have different heads, the objects are not of one kind.
+bool LiveObjects::follow_lists(ObjectGroup& group) {
+  constexpr std::size_t kMostObjects = 400;
+  for (const std::uint32_t offset : group.chains) {
+    std::optional<ImageSymbol> head;
+    bool differs = false;
+    for (std::size_t i = 0; i < std::min(kMostObjects, group.objects.size()) && !differs; ++i) {
+      const auto found = head_of_list(group.objects[i]->address + offset);
+      differs = found && head && found->name != head->name;
+      if (found) head = found;
+    }
+    if (!head || differs) continue;
+    set_module(group.kind, *head, ModuleSource::list);
+    return true;
+  }
+  return false;
+}
+
+// Returns the first symbol of a module that the object points to. If there is none, returns the first function or table
+// of functions.
+std::optional<ImageSymbol> LiveObjects::symbol_in(std::uint64_t address, std::uint64_t bytes) {
+  std::vector<std::uint8_t> data(to_size(std::min<std::uint64_t>(bytes, kMostTableBytes)));
+  ImageSymbols symbols;
+  std::optional<ImageSymbol> best;
+  if (!memory_.read(address, data)) return best;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= data.size(); at += sizeof(std::uint64_t)) {
+    const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
+    if (value < addresses_.image_begin || value >= addresses_.image_end) continue;
+    add_symbol(value, symbols);
+    const auto found = symbols.find(value);
+    if (found == symbols.end()) continue;
+    const ImageSymbol& symbol = found->second;
+    if (!symbol.module.empty()) return symbol;
+    if (!best && (symbol.is_function() || symbol.is_table())) best = symbol;
+  }
+  return best;
+}
+
+void LiveObjects::follow_objects(const CacheSample& sample, ObjectGroup& group) {
+  constexpr std::size_t kMostObjects = 8;
+  for (std::size_t i = 0; i < std::min(kMostObjects, group.objects.size()); ++i)
+    for (const ObjectWord& word : group.objects[i]->words) {
+      if (word.kind != WordContent::object || word.is_self) continue;
+      const std::uint64_t bytes = sample.caches[word.cache].object_size;
+      const auto symbol = symbol_in(word.value - word.target_offset, bytes);
+      if (!symbol || symbol->module.empty()) continue;
+      set_module(group.kind, *symbol, ModuleSource::neighbour);
+      return;
+    }
+}
+
+// Returns the types of a module and the kernel, or only those of the kernel. A module may be removed at any time.
+const Btf& LiveObjects::types_of(const std::string& module) {
+  if (module.empty() || module == "vmlinux") return btf_;
+  const auto [found, is_new] = module_types_.try_emplace(module);
+  const std::string path = kBtf + module;
+  std::error_code code;
+  if (is_new && fs::exists(path, code)) {
+    try {
+      found->second.emplace(path, &btf_);
+    } catch (const Error&) {
+      return btf_;
+    }
+  }
+  return found->second ? *found->second : btf_;
+}
+
+void LiveObjects::guess(const CacheSample& sample, ObjectGroup& group) {
+  const GuessedCache cache{sample.name, sample.aliases, sample.smallest, sample.object_size};
+  SlabKind& kind = group.kind;
+  kind.structure = guess_structure(types_of(kind.module), cache, group.evidence);
+  if (!kind.module.empty() || kind.structure.confidence < Confidence::medium) return;
+  kind.module = "vmlinux";
+  kind.module_source = ModuleSource::structure;
+}
+
+CacheKinds LiveObjects::kinds_of(const CacheSample& sample, const InterruptGuard& guard) {
+  constexpr std::size_t kMostNamed = 100;  // bounds the time; smaller kinds have few objects
+  std::vector<ObjectGroup> groups = group_objects(sample, symbols_of(sample));
+  std::ranges::stable_sort(groups, std::ranges::greater(), [](const ObjectGroup& one) { return one.objects.size(); });
+  for (std::size_t i = 0; i < std::min(kMostNamed, groups.size()) && !guard.interrupted(); ++i) {
+    ObjectGroup& group = groups[i];
+    if (group.kind.module.empty() && !follow_lists(group)) follow_objects(sample, group);
+    guess(sample, group);
+  }
+  CacheKinds kinds = finish_kinds(sample, std::move(groups));
+  add_notes(sample, kinds);
+  return kinds;
+}
+
+void LiveObjects::add_notes(const CacheSample& sample, CacheKinds& kinds) const {
+  if (memory_.is_exhausted())
+    kinds.notes.push_back("The limit of --most-bytes stopped the reading. Raise it for a larger sample.");
+  if (sample.searched < 1)
+    kinds.notes.push_back(
+        fmt::format("The search covered {:.0f}% of the page frames, in random order.", 100 * sample.searched));
+  if (!sample.all_slots)
+    kinds.notes.emplace_back("Without /proc/slabinfo, the objects in the searched part of memory stand for all.");
+  if (sample.slabs_changed > 0)
+    kinds.notes.push_back(fmt::format("{} of {} slabs changed while they were read, or could not be read.",
+                                      sample.slabs_changed, sample.slabs_changed + sample.slabs_read));
+}
+
+std::optional<ObjectsReport> LiveObjects::sample(const std::vector<std::string>& names) {
+>>>>>>> theirs
   const InterruptGuard guard;
   ReadingProgress progress(true);
   ObjectsReport report = sample_objects(names, limits, [&](double searched) {
