@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analysis/snapshot/object_kinds.hpp"
+#include "base/arithmetic/size.hpp"
 #include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -234,7 +235,7 @@ bool LiveObjects::follow_lists(ObjectGroup& group, std::uint64_t& steps_left) {
 // Returns the first symbol of a module that the object points to. If there is none, returns the first function or table
 // of functions.
 std::optional<ImageSymbol> LiveObjects::symbol_in(std::uint64_t address, std::uint64_t bytes) {
-  std::vector<std::uint8_t> data(std::min<std::uint64_t>(bytes, kMostTableBytes));
+  std::vector<std::uint8_t> data(to_size(std::min<std::uint64_t>(bytes, kMostTableBytes)));
   ImageSymbols symbols;
   std::optional<ImageSymbol> best;
   if (!memory_.read(address, data)) return best;
