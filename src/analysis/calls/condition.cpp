@@ -98,9 +98,9 @@ std::strong_ordering order_of(const CallValue& value, const CallCondition& condi
 }
 
 // Converts "PROT_READ|PROT_WRITE|0x10" to its bits; empty if a word is unknown.
-class Words {
+class ConditionWords {
  public:
-  Words(const ValueType& type, const std::vector<FlagName>* gfp_flags) {
+  ConditionWords(const ValueType& type, const std::vector<FlagName>* gfp_flags) {
     if (type.enumerators)
       for (const auto& [value, name] : *type.enumerators) add(name, value);
     if (type.flags) {
@@ -222,7 +222,7 @@ CallCondition condition_for(const CallCondition& condition, const ValueType& typ
   if ((is_truth && type.kind != ValueKind::boolean) || (condition.text == "NULL" && !may_be_null))
     throw bad(fmt::format(", but \"{}\" is not", condition.text));
   CallCondition made = condition;
-  const Words words(type, gfp_flags);
+  const ConditionWords words(type, gfp_flags);
   if (!made.bits) {
     made.bits = words.value(condition.text);
     made.is_negative = made.bits && type.is_signed && static_cast<std::int64_t>(*made.bits) < 0;

@@ -33,17 +33,17 @@ constexpr std::size_t kMostPayload = 1 << 10;
       .hint("Name a free ADDRESS:PORT of this machine, such as 127.0.0.1:9751 or [::1]:9751");
 }
 
-struct ServerAddress {
+struct ListenAddress {
   std::string host;
   std::uint16_t port = 0;
 };
 
-ServerAddress parse_address(const std::string& address) {
+ListenAddress parse_address(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   const bool has_brackets = address.starts_with('[');
   if (colon == std::string::npos || (has_brackets && address[colon - 1] != ']')) refuse(address, "it has no port");
   if (colon == 0) refuse(address, "it has no address; [::] or 0.0.0.0 means all addresses of this machine");
-  ServerAddress parsed;
+  ListenAddress parsed;
   parsed.host = has_brackets ? address.substr(1, colon - 2) : address.substr(0, colon);
   if (!has_brackets && parsed.host.find(':') != std::string::npos)
     refuse(address, "an IPv6 address must be in brackets, as in [::1]:9751");
@@ -59,7 +59,7 @@ void set_socket_options(int socket) {
 }
 
 // Tries to bind to the address before the server does, because the server reports a failure without its reason.
-void check_address(const std::string& address, const ServerAddress& parsed) {
+void check_address(const std::string& address, const ListenAddress& parsed) {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
   hints.ai_socktype = SOCK_STREAM;
@@ -82,7 +82,7 @@ httplib::Server::Handler answer_with(std::function<std::string()> page, const ch
 }  // namespace
 
 struct MetricsServer::State {
-  ServerAddress address;
+  ListenAddress address;
   httplib::Server server;
   std::thread thread;
 };
