@@ -66,7 +66,7 @@ FileDescriptor unnamed_file(const std::string& directory) {
 namespace {
 
 std::string read_to_end(int fd, const std::string& path) {
-  // The size of procfs files is unknown, so a large file gets much room at once. Memory that is not written costs
+  // The size of procfs files is unknown, so a large file reserves 32 MiB at once. Memory that is not written costs
   // nothing, but a larger copy of a large text does.
   constexpr std::size_t kLargeText = 1 << 20;
   constexpr std::size_t kRoomForLargeText = 32 << 20;

@@ -188,6 +188,9 @@ tests:
         queries = [target['expr'] for panel in dashboard['panels'] for target in panel['targets']]
         queries += [annotation['expr'] for annotation in dashboard['annotations']['list']]
         self.assertGreater(len(queries), 15)
+        served = get(f'http://{address}/metrics')
+        # Only control groups of version 2 report how many were removed.
+        queries = [query for query in queries if 'kmemtrace_dying_cgroups' in served or 'dying_cgroups' not in query]
 
         def answer(query):
             query = query.replace('$instance', address).replace('[5m]', '[10s]').replace('[1h]', '[10s]')
@@ -220,12 +223,13 @@ tests:
         unreclaimable = float(found['kmemtrace_slab_unreclaimable_bytes'])
         self.assertAlmostEqual(unreclaimable, meminfo['SUnreclaim'] * 1024, delta=unreclaimable / 5)
         self.assertLessEqual(float(found['kmemtrace_compaction_stalls_total']), vmstat['compact_stall'])
-        caches = {line.split()[0] for line in open('/proc/slabinfo', encoding='utf-8')} - {'slabinfo', '#'}
+        with open('/proc/slabinfo', encoding='utf-8') as file:
+            caches = {line.split()[0] for line in file} - {'slabinfo', '#'}
         served = {name.split('"')[1] for name in found if name.startswith('kmemtrace_slabinfo_bytes{')}
         self.assertEqual(caches, served)
         page = get(f'http://{address}/')
         self.assertIn('<a href="metrics">', page)
-        self.assertIn('SUnreclaim' if 'SUnreclaim' in page else 'unaccounted memory', page)
+        self.assertIn('unaccounted memory', page)
         self.assertEqual(self.stop(process), 0)
 
     def test_listens_on_ipv6(self):

@@ -28,7 +28,7 @@ CONTAINER = {'name', 'image', 'args', 'workingDir', 'ports', 'readinessProbe', '
 SECURITY = {'runAsUser', 'allowPrivilegeEscalation', 'readOnlyRootFilesystem', 'capabilities', 'seccompProfile',
             'appArmorProfile'}
 WORKLOADS = {'DaemonSet': ('apps/v1', {'selector', 'template'}),
-             'Job': ('batch/v1', {'parallelism', 'completions', 'backoffLimit', 'template'})}
+             'Job': ('batch/v1', {'parallelism', 'completions', 'completionMode', 'backoffLimitPerIndex', 'template'})}
 
 
 def documents():

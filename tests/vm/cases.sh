@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Plants a case, and then investigates it. $1 is in the file /case. The program only sees what is there when it starts,
-# except for the leaks that grow.
+# Plants the case that the file /case names, and then investigates it. The program only sees what is there when it
+# starts, except for the leaks that grow.
 set -u
 case=$(cat /case)
 

@@ -2,11 +2,10 @@
 // Leaves memory in states that `investigate` must recognise.
 //   planted_memory cgroups FOLDER FILES COUNT   makes and removes COUNT cgroups below the cgroup FOLDER. Each holds a
 //                                               page of a file in the folder FILES of a tmpfs
-//   planted_memory pollute MOVABLE UNMOVABLE    fills MOVABLE MiB with anonymous memory, which should be nearly all,
-//   and
-//                                               UNMOVABLE MiB with data in pipes. Then replaces 64 KiB of each MiB of
-//                                               anonymous memory by data in pipes, and frees some of the rest. Prints
-//                                               "ready", and keeps the memory until it is killed
+//   planted_memory pollute MOVABLE UNMOVABLE    fills MOVABLE MiB, which should be nearly all, with anonymous memory,
+//                                               and UNMOVABLE MiB with data in pipes. Then replaces 64 KiB of each
+//                                               MiB of anonymous memory by data in pipes, and frees some of the rest.
+//                                               Prints "ready", and keeps the memory until it is killed
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

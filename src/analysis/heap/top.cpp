@@ -46,7 +46,7 @@ HeapKey key_of(TopView view) {
   return HeapKey::cache;
 }
 
-// Returns which owner of code the rows of a view are. Empty for other rows.
+// Returns the kind of code owner that the view's rows stand for. Empty for other rows.
 std::optional<HeapKey> owner_of(TopView view) {
   switch (view) {
     case TopView::modules: return HeapKey::module;

@@ -205,7 +205,7 @@ void StallFollower::mark(Task& task, const Event& event) {
   add_stall(task.wait->kinds[index_of(StallKind::throttled)], slept_ns, slept_ns, 0);
 }
 
-// Handles what shows whether a compaction gave the task its memory.
+// Handles an event that shows whether a compaction gave the task its memory.
 void StallFollower::end_request(Task& task, bool succeeded) {
   if (task.state == Request::compacted && !succeeded) ++failed_compactions_;
   task.state = Request::none;

@@ -5,9 +5,8 @@
 // one wait, if the trace has allocations of pages and the stalls have the same order and GFP flags.
 //
 // - Reclaim and compaction come before the allocation, so the memory is the task's next allocation of this order.
-// - Cgroup reclaim comes before a slab allocation, but after an allocation of movable pages, which the kernel charges
-// to
-//   the cgroup afterwards.
+// - Cgroup reclaim comes before the event of a slab object. It comes after an allocation of movable pages, because the
+//   kernel charges these pages afterwards.
 // - If the pages become a slab, the next object comes from them. The memory is then this object.
 #pragma once
 

@@ -18,8 +18,8 @@ namespace kmt {
 void add_types_option(Command& command, std::string& btf) {
   command.option("--btf", &btf, "FILE",
                  "Read the kernel's types from FILE, for kernels without CONFIG_DEBUG_INFO_BTF\nFILE is BTF, or an ELF "
-                 "file with BTF such as vmlinux, of exactly this kernel. If FILE is a folder, the file is searched in "
-                 "it as in BTFHub: DISTRIBUTION/VERSION/ARCHITECTURE/RELEASE.btf.");
+                 "file with BTF such as vmlinux, of exactly this kernel. If FILE is a folder, it contains RELEASE.btf, "
+                 "or DISTRIBUTION/VERSION/ARCHITECTURE/RELEASE.btf as in BTFHub.");
 }
 
 void use_types(const std::string& btf) {

@@ -230,7 +230,7 @@ void read_network(const HeldObjects& held, OwnerLines& lines) {
   bool has_pools = true;
   std::size_t skipped = 0;
   SocketReader sockets(held, lines);
-  // Only a thread of its own may enter other namespaces, because it cannot always return.
+  // Only a separate thread may enter other namespaces, because it cannot always return.
   std::thread reader([&] {
     for (const std::uint64_t pid : held.namespaces) {
       if (lines.is_late()) {

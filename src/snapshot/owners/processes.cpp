@@ -146,7 +146,7 @@ class ProcessReader {
       lines_.missing.push_back({"owners", fmt::format("{} processes were not read: the limit was reached", skipped_),
                                 "take the snapshot again when the machine is less busy"});
     if (pipe_error_ != 0 && refused_ == 0)
-      lines_.missing.push_back({"owners", "this kernel does not permit to read the contents of pipes",
+      lines_.missing.push_back({"owners", "this kernel does not permit reading how full pipes are",
                                 "use Linux 5.6 or later, and run as root with CAP_SYS_PTRACE"});
   }
 

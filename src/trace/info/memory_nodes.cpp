@@ -26,7 +26,7 @@ struct ZoneRange {
   std::uint64_t present = 0;
 };
 
-// Returns the zones that have memory. The last line of a zone is "start_pfn:", which lacks in a cut text.
+// Returns the zones that have memory. The last line of a zone is "start_pfn:", which is missing in a truncated text.
 std::vector<ZoneRange> zones_with_memory(std::string_view zoneinfo) {
   std::vector<ZoneRange> zones;
   ZoneRange zone;

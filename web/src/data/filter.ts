@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The filter of the whole page: a time range, and groups with a certain call site, module, subsystem, directory, cache, task or
-// allocator.
+// The filter of the whole page: a time range, and groups with a certain call site, owner (module, subsystem or
+// directory), cache, task or allocator.
 
 export type Dimension = 'site' | 'module' | 'subsystem' | 'directory' | 'cache' | 'task' | 'allocator';
 export const kDimensions: Dimension[] = ['allocator', 'site', 'module', 'subsystem', 'directory', 'cache', 'task'];

@@ -12,7 +12,7 @@ namespace kmt {
 
 // Returns the kinds of objects in large caches, with commands that inspect them. Empty if no objects were sampled.
 std::string text_large_caches(const InvestigationResult& result, std::size_t kinds, const TextStyle& style);
-// Returns what the pages have in common by which other kernel memory grew. Empty if it did not grow clearly.
+// Returns what the added pages of other kernel memory have in common. Empty if this memory did not grow clearly.
 std::string text_census_change(const InvestigationResult& result, const TextStyle& style);
 
 }  // namespace kmt
