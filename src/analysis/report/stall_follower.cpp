@@ -207,7 +207,7 @@ void StallFollower::mark(Task& task, const Event& event) {
 
 // Handles an event that shows whether a compaction gave the task its memory.
 void StallFollower::end_request(Task& task, bool succeeded) {
-  if (task.state == Request::compacted && !succeeded) ++failed_compactions_;
+  if (has_pages_ && task.state == Request::compacted && !succeeded) ++failed_compactions_;
   task.state = Request::none;
 }
 

@@ -81,6 +81,7 @@ struct StallsAnalysis::State {
         symbols(names),
         find_caller(std::move(caller)),
         caches(trace_info),
+        is_filtered(!wanted.selects_all()),
         filter(std::move(wanted), trace_info, trace_tasks, names, caches),
         longest(most),
         follower(trace_info, trace_tasks, [this](const FollowedWait& wait) { add_wait(wait); }) {}
@@ -104,6 +105,7 @@ struct StallsAnalysis::State {
   const SymbolNames& symbols;
   FindCaller find_caller;
   CacheNames caches;
+  bool is_filtered;  // initialised before the filter, which takes the wanted events
   EventFilter filter;
   std::size_t longest;
   StallFollower follower;
@@ -270,7 +272,7 @@ StallsResult StallsAnalysis::finish(bool complete) {
   result.counts.compactions = state.follower.compactions();
   result.counts.failed_compactions = state.follower.failed_compactions();
   result.uncertain_stalls += state.follower.unmatched_ends();
-  if (result.uncertain_stalls == 0 && total_lost_events(state.info.losses) == 0)
+  if (!state.is_filtered && result.uncertain_stalls == 0 && total_lost_events(state.info.losses) == 0)
     result.some_ns = state.follower.waiting_ns();
   for (std::size_t kind = 0; kind < kWaitKinds; ++kind)
     if (const StallSums& sums = state.kinds[kind]; sums.stalls > 0)

@@ -29,10 +29,13 @@ std::string numbers(std::span<const std::uint64_t> values) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
+// Larger numbers of pages could overflow sums of bytes.
+constexpr std::uint64_t kMostPages = std::uint64_t{1} << 40;
+
 // Takes words that are numbers until one is not. Returns false if there are too many.
 bool take_numbers(Words& words, std::span<std::uint64_t> values) {
   for (std::size_t i = 0; !words.empty(); ++i) {
-    const auto number = whole_number(words.next());
+    const auto number = whole_number(words.next(), kMostPages);
     if (!number || i >= values.size()) return false;
     values[i] = *number;
   }
@@ -45,6 +48,8 @@ bool take_number(Words& words, std::uint64_t& value) {
   return number.has_value();
 }
 
+bool take_pages(Words& words, std::uint64_t& pages) { return take_number(words, pages) && pages <= kMostPages; }
+
 std::optional<std::size_t> kind_named(std::string_view id) {
   for (std::size_t i = 0; i < kPageKinds; ++i)
     if (describe(static_cast<PageKind>(i)).id == id) return i;
@@ -53,14 +58,14 @@ std::optional<std::size_t> kind_named(std::string_view id) {
 
 bool take_kind(Words& words, PageCensus& census) {
   const auto kind = kind_named(words.next());
-  return kind && take_number(words, census.pages[*kind]) && take_numbers(words, census.blocks[*kind]);
+  return kind && take_pages(words, census.pages[*kind]) && take_numbers(words, census.blocks[*kind]);
 }
 
 bool take_flags(Words& words, PageCensus& census) {
   PagesByFlags& row = census.other_flags.emplace_back();
   const auto flags = parse_hexadecimal(words.next());
   row.flags = flags.value_or(0);
-  return flags && take_number(words, row.pages) && words.empty();
+  return flags && take_pages(words, row.pages) && words.empty();
 }
 
 // "cgroup INODE "PATH" PAGES…". The path is empty if it is unknown.

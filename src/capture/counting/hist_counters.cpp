@@ -22,6 +22,7 @@ namespace kmt {
 namespace {
 
 constexpr const char* kFewEntries = "size=128";  // the smallest table that the kernel accepts
+constexpr const char* kSomeEntries = "size=2048";
 constexpr const char* kManyEntries = "size=16384";
 constexpr const char* kInInterrupt = "common_flags & 0x18";  // TRACE_FLAG_HARDIRQ, TRACE_FLAG_SOFTIRQ
 constexpr std::uint64_t kHardIrq = 0x08;
@@ -61,6 +62,12 @@ std::string values_of(const ByteFields& fields) {
                                               : fmt::format(":vals={},{}", fields.requested, fields.allocated);
 }
 
+// True for events of which most tasks cause some. The kernel allocates a table as a whole, about 0.3 KiB an entry.
+bool is_frequent(std::string_view event) {
+  return event.starts_with("kmalloc") || event.starts_with("kmem_cache_") || event == "kfree" ||
+         event.starts_with("mm_page_");
+}
+
 struct CountedEvent {
   DescribedEvent described;
   ByteFields fields;
@@ -87,10 +94,13 @@ class HistEventCounters : public EventCounting {
   }
 
   std::vector<EventCount> read() override {
-    followed_.update(instance_);
     lost_ = 0;
+    std::vector<std::vector<HistTable>> tables;
+    tables.reserve(events_.size());
+    for (const CountedEvent& event : events_) tables.push_back(instance_.read(event.described.event));
+    followed_.update(instance_);  // after the tables, so that they have no task that is not known yet
     std::vector<EventCount> counts;
-    for (const CountedEvent& event : events_) counts.push_back(count_of(event));
+    for (std::size_t i = 0; i < events_.size(); ++i) counts.push_back(count_of(events_[i], tables[i]));
     return counts;
   }
   std::uint64_t not_followed() const override { return followed_.lost(); }
@@ -100,7 +110,7 @@ class HistEventCounters : public EventCounting {
 
  private:
   void add(const EventName& event);
-  EventCount count_of(const CountedEvent& event);
+  EventCount count_of(const CountedEvent& event, const std::vector<HistTable>& tables);
 
   HistInstance instance_;
   FollowedTasks followed_;
@@ -119,7 +129,9 @@ void HistEventCounters::add(const EventName& name) {
   if (event.fields.by_order) keys.emplace_back("order");
   if (keys.empty()) keys.emplace_back("common_type");  // the same for all events: the table has one entry
   const std::string table = fmt::format("keys={}{}:{}", fmt::join(keys, ","), values_of(event.fields),
-                                        followed_.selects() ? kManyEntries : kFewEntries);
+                                        !followed_.selects()     ? kFewEntries
+                                        : is_frequent(name.name) ? kManyEntries
+                                                                 : kSomeEntries);
   const std::string own = without_own(name);
   instance_.add(name, table, all_true({success_filter(event.described), own}));
   if (const std::string failure = failure_filter(event.described); !failure.empty()) {
@@ -129,12 +141,12 @@ void HistEventCounters::add(const EventName& name) {
   events_.push_back(std::move(event));
 }
 
-EventCount HistEventCounters::count_of(const CountedEvent& event) {
+EventCount HistEventCounters::count_of(const CountedEvent& event, const std::vector<HistTable>& tables) {
   EventCount count;
   count.event = event.described.event;
   count.has_bytes = !event.is_failure && (event.fields.by_order || !event.fields.requested.empty());
   count.may_fail = event.is_failure || !event.failure.empty();
-  for (const HistTable& table : instance_.read(count.event)) {
+  for (const HistTable& table : tables) {
     lost_ += table.dropped;
     const bool failed = event.is_failure || is_of_failures(table, event.failure);
     for (const HistEntry& entry : table.entries) {
@@ -248,12 +260,16 @@ HeapSite HistSiteCounters::site_of(const CountedEvent& event, const HistEntry& e
 }
 
 std::vector<HeapSite> HistSiteCounters::take_sites() {
-  followed_.update(instance_);
+  std::vector<std::vector<HistTable>> tables;
+  tables.reserve(events_.size());
+  for (const CountedEvent& event : events_) tables.push_back(instance_.read(event.described.event));
+  followed_.update(instance_);  // after the tables, so that they have no task that is not known yet
   processes_.begin_interval();
   std::vector<HeapSite> sites;
   lost_ = 0;
-  for (const CountedEvent& event : events_)
-    for (const HistTable& table : instance_.read(event.described.event)) {
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    const CountedEvent& event = events_[i];
+    for (const HistTable& table : tables[i]) {
       lost_ += table.dropped;
       const bool failed = is_of_failures(table, event.failure);
       for (const HistEntry& entry : table.entries) {
@@ -265,10 +281,16 @@ std::vector<HeapSite> HistSiteCounters::take_sites() {
         const Sums fresh = {now[0] - known[0], now[1] - known[1], now[2] - known[2]};
         known = now;
         if (fresh[0] == 0) continue;
+        // A task may have a name that makes its line unreadable.
+        if (!entry.keys.contains("common_pid") && !entry.keys.contains("common_flags")) {
+          lost_ += fresh[0];
+          continue;
+        }
         HeapSite site = site_of(event, entry, fresh, failed);
         if (followed_.has(static_cast<pid_t>(site.process))) sites.push_back(std::move(site));
       }
     }
+  }
   return sites;
 }
 

@@ -41,9 +41,11 @@ RingInstance::RingInstance(const std::string& tracefs, const std::vector<EventNa
         {event.system, read_file(fmt::format("{}/events/{}/{}/format", tracefs, event.system, event.name))});
   raise_descriptor_limit();
   for (const unsigned cpu : ring_buffer_cpus(instance_.path())) {
-    cpus_.push_back(
-        {cpu, open_file(instance_.file(fmt::format("per_cpu/cpu{}/trace_pipe_raw", cpu)), O_RDONLY | O_NONBLOCK)});
-    buffer_bytes_ += read_buffer_size(instance_.path(), cpu);
+    const std::uint64_t bytes = read_buffer_size(instance_.path(), cpu);
+    cpus_.push_back({cpu,
+                     open_file(instance_.file(fmt::format("per_cpu/cpu{}/trace_pipe_raw", cpu)), O_RDONLY | O_NONBLOCK),
+                     bytes / kernel_.sub_buffer_bytes + 1});
+    buffer_bytes_ += bytes;
   }
   if (!processes.empty() || !cgroup.empty()) processes_.emplace(instance_, processes, cgroup, watcher_.pid(), false);
   set_event_filters(instance_, events, {}, {::getpid(), watcher_.pid()});
@@ -55,7 +57,8 @@ RingInstance::RingInstance(const std::string& tracefs, const std::vector<EventNa
 void RingInstance::drain(const std::function<void(unsigned cpu, Bytes page)>& take) {
   if (processes_) processes_->update();
   for (const Cpu& cpu : cpus_)
-    for (;;) {
+    // A busy CPU may write as fast as its pages are read, so at most one buffer is read before the next CPU's turn.
+    for (std::uint64_t left = cpu.pages; left > 0; --left) {
       const ssize_t got = ::read(cpu.ring.get(), page_.data(), page_.size());
       if (got < 0 && errno == EINTR) continue;
       // ENODEV means that the CPU was never online since the buffer was created.

@@ -40,6 +40,7 @@ class RingInstance {
   struct Cpu {
     unsigned number = 0;
     FileDescriptor ring;
+    std::uint64_t pages = 0;  // of its buffer
   };
 
   // Created before the instance and destroyed after it, so that it removes the instance if this process is killed.

@@ -13,11 +13,9 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <linux/capability.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
@@ -73,8 +71,7 @@ std::vector<std::uint8_t> kcore_headers() {
   return bytes;
 }
 
-// Notes which memory is on which node. With several nodes, also notes where the kernel maps the memory. Gives up the
-// capability that only /proc/kcore needs.
+// Notes which memory is on which node. With several nodes, also notes where the kernel maps the memory.
 void note_memory_nodes(std::map<std::string, std::string>& notes) {
   std::string nodes = memory_nodes_note(try_read_file("/proc/zoneinfo").value_or(""));
   std::set<std::string_view> names;
@@ -84,7 +81,6 @@ void note_memory_nodes(std::map<std::string, std::string>& notes) {
     static const std::string kDirectMap = direct_map_note(kcore_headers());  // a second call lacks the capability
     if (!kDirectMap.empty()) notes["direct_map"] = kDirectMap;
   }
-  give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   if (!nodes.empty()) notes["memory_nodes"] = std::move(nodes);
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/traces.hpp"
+#include "analysis/snapshot/owners.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
@@ -235,6 +236,7 @@ int investigate_live(const InvestigateArguments& options) {
   }
   const SnapshotResult& after = watched.stock_after;
   result.diff = diff(watched.stock_before, after);
+  result.owners = growth_of_owners(watched.stock_before.memory.owners, after.memory.owners);
   result.census = watched.census;
   result.judgement = judge(watched.evidence);
   add_names(after, result.judgement);
@@ -330,7 +332,10 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
                              "run `kmemtrace record --stacks -d 1m` on that machine, and copy its trace.kmt into the "
                              "folder of the copies"});
   }
-  if (copied.before && copied.after) result.diff = diff(*copied.before, *copied.after);
+  if (copied.before && copied.after) {
+    result.diff = diff(*copied.before, *copied.after);
+    result.owners = growth_of_owners(copied.before->memory.owners, copied.after->memory.owners);
+  }
   if (!copied.is_log) result.copies = {copied.before_path, copied.after_path, copied.trace};
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace record
+#include <array>
+
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <unistd.h>
 
 #include "base/clock.hpp"
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "capture/bpf/record/recorder.hpp"
@@ -114,6 +118,7 @@ int record_trace(const RecordOptions& options) {
     return triggered || interrupt.interrupted();
   };
   steps.begins = [&] {
+    give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});  // only the start reads /proc/kcore
     if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends the recording\n", request.events.size(),
           printable(options.output), output.is_flight_recorder() ? "SIGUSR2 writes the kept events, " : "");

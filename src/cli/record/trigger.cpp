@@ -38,6 +38,8 @@ Trigger::Trigger(const std::string& condition) : condition_(condition) {
   if (const std::size_t slash = limit.find('/'); comparison_ == '+' && slash != std::string::npos) {
     constexpr std::uint64_t kReadings = 1000;
     window_ns_ = parse_duration(trim(limit.substr(slash + 1)));
+    if (window_ns_ == 0)
+      throw Error("The time of a condition must not be 0").hint("Write a time such as 10m: SUnreclaim+500M/10m");
     pause_ns_ = std::max(pause_ns_, window_ns_ / kReadings);
     limit.resize(slash);
   }

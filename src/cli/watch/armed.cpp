@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "base/units.hpp"
 #include "cli/support/say.hpp"
 #include "cli/watch/webhook.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -50,6 +52,18 @@ pid_t start_again(std::vector<std::string> arguments) {
   throw Error(fmt::format("Cannot start an investigation: {}", std::strerror(failure)));
 }
 
+// True if this program made a folder of this name: "investigation-20261130T101500Z", or with "-002" added.
+bool is_evidence(const std::string& name) {
+  constexpr std::string_view kForm = "00000000T000000Z";
+  if (!name.starts_with(kEvidencePrefix)) return false;
+  const std::string_view time = std::string_view(name).substr(kEvidencePrefix.size());
+  if (time.size() < kForm.size()) return false;
+  for (std::size_t i = 0; i < kForm.size(); ++i)
+    if (kForm[i] == '0' ? time[i] < '0' || time[i] > '9' : time[i] != kForm[i]) return false;
+  const std::string_view rest = time.substr(kForm.size());
+  return rest.empty() || (rest[0] == '-' && rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
 std::string summary_of(const std::string& folder) { return try_read_file(folder + "/summary.json").value_or(""); }
 
 // Returns the verdict in words. Empty if the summary is missing or damaged.
@@ -69,6 +83,8 @@ ArmedInvestigation::ArmedInvestigation(ArmedOptions options)
   if (trigger_.wants_failures())
     throw Error("--investigate-on cannot wait for failed allocations, because it records nothing")
         .hint("Use a condition such as SUnreclaim+500M/10m, or kmemtrace record --flight 30s --trigger failure");
+  if (static_cast<double>(lasting_ns_) / 1e9 < kThresholds.shortest_watch)
+    throw Error(fmt::format("--for must be at least {:.0f}s to judge growth", kThresholds.shortest_watch));
   if (!options_.webhook.empty()) check_webhook(options_.webhook);
   std::error_code code;
   fs::create_directories(options_.folder, code);
@@ -80,14 +96,21 @@ ArmedInvestigation::ArmedInvestigation(ArmedOptions options)
 }
 
 ArmedInvestigation::~ArmedInvestigation() {
-  if (child_ != 0) {
-    ::kill(child_, SIGTERM);
-    int status = 0;
-    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-    }
-    take_result(status);
+  try {
+    end();
+  } catch (const std::exception& error) {
+    say("The last investigation was not ended cleanly: {}\n", error.what());
   }
   if (webhook_.joinable()) webhook_.join();
+}
+
+void ArmedInvestigation::end() {
+  if (child_ == 0) return;
+  ::kill(child_, SIGTERM);
+  int status = 0;
+  while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+  }
+  take_result(status);
 }
 
 void ArmedInvestigation::turn() {
@@ -106,9 +129,16 @@ void ArmedInvestigation::start(std::uint64_t now_ns) {
       fmt::format("{}/{}{:%Y%m%dT%H%M%SZ}", options_.folder, kEvidencePrefix, fmt::gmtime(std::time(nullptr)));
   evidence_ = name;
   std::error_code code;
-  for (unsigned i = 2; fs::exists(evidence_, code); ++i) evidence_ = fmt::format("{}-{}", name, i);
+  for (unsigned i = 2; fs::exists(evidence_, code); ++i) evidence_ = fmt::format("{}-{:03}", name, i);
   say("Investigating, because {}\n", trigger_.what_happened());
-  child_ = start_again({"kmemtrace", "investigate", "--for", options_.lasting, "--output", evidence_});
+  std::vector<std::string> words = {"kmemtrace", "investigate", "--for", options_.lasting, "--output", evidence_};
+  if (!options_.btf.empty()) words.insert(words.end(), {"--btf", options_.btf});
+  try {
+    child_ = start_again(std::move(words));
+  } catch (const Error& error) {
+    ++counts_.failed;
+    say("{}\n", error.what());
+  }
 }
 
 void ArmedInvestigation::take_result(int status) {
@@ -134,7 +164,7 @@ void ArmedInvestigation::take_result(int status) {
 // Removes the oldest evidence. The names are times, so sorting by name also sorts by time.
 void ArmedInvestigation::remove_oldest() const {
   std::vector<std::string> all = names_in(options_.folder);
-  std::erase_if(all, [](const std::string& name) { return !name.starts_with(kEvidencePrefix); });
+  std::erase_if(all, [](const std::string& name) { return !is_evidence(name); });
   for (std::size_t i = 0; i + options_.keep < all.size(); ++i) {
     std::error_code code;
     fs::remove_all(options_.folder + "/" + all[i], code);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -21,6 +20,7 @@ struct ArmedOptions {
   std::string pause;         // shortest time between the starts of two investigations
   std::size_t keep = 10;     // number of investigations whose evidence is kept
   std::string webhook = {};  // URL to which the result is posted as JSON; may be empty
+  std::string btf = {};      // value of --btf; may be empty
 };
 
 // An investigation is a separate process of this program, so its cost is limited by its own budget.
@@ -34,12 +34,13 @@ class ArmedInvestigation {
   ArmedInvestigation& operator=(const ArmedInvestigation&) = delete;
 
   // Starts an investigation if the condition is true, or prints the verdict of one that has ended. Call it several
-  // times per second.
+  // times per second. Failures are printed and counted.
   void turn();
   const InvestigationCounts& counts() const { return counts_; }
 
  private:
   void start(std::uint64_t now_ns);
+  void end();
   void take_result(int status);
   void remove_oldest() const;
 

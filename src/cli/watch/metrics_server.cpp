@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/watch/metrics_server.hpp"
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -85,6 +87,7 @@ struct MetricsServer::State {
   ListenAddress address;
   httplib::Server server;
   std::thread thread;
+  std::atomic<bool> ended{false};
 };
 
 MetricsServer::MetricsServer(std::string address) : address_(std::move(address)), state_(std::make_unique<State>()) {
@@ -104,10 +107,20 @@ void MetricsServer::listen(MetricsPages pages) {
   server.set_read_timeout(kPatience);
   server.set_write_timeout(kPatience);
   server.set_payload_max_length(kMostPayload);
+  server.set_keep_alive_max_count(1);  // idle clients must not occupy the threads
   server.Get("/metrics", answer_with(std::move(pages.metrics), "text/plain; version=0.0.4; charset=utf-8"));
   server.Get("/", answer_with(std::move(pages.home), "text/html; charset=utf-8"));
   if (!server.bind_to_port(state_->address.host, state_->address.port)) refuse(address_, std::strerror(errno));
-  state_->thread = start_thread("the thread of the metrics server", [&server] { server.listen_after_bind(); });
+  state_->thread = start_thread("the thread of the metrics server", [this] {
+    state_->server.listen_after_bind();
+    state_->ended = true;
+  });
+  // stop() has no effect before the thread listens.
+  while (!server.is_running() && !state_->ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void MetricsServer::check() const {
+  if (state_->ended) refuse(address_, "the server has stopped answering clients");
 }
 
 }  // namespace kmt

@@ -22,6 +22,8 @@ class MetricsServer {
 
   // Starts to answer clients. Throws Error.
   void listen(MetricsPages pages);
+  // Throws Error if the server no longer answers clients.
+  void check() const;
 
  private:
   struct State;

@@ -15,6 +15,7 @@
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/input/trace_options.hpp"
 #include "cli/support/commands.hpp"
+#include "cli/support/confined.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/live_options.hpp"
 #include "cli/support/say.hpp"
@@ -213,12 +214,14 @@ void serve_metrics(const ServeArguments& options, ArmedInvestigation* armed, con
     data.set(std::move(now));
   };
   publish();
+  keep_watching();  // without BPF programs, no other code has dropped capabilities
   // The server starts to listen only when the first data is available, so every client receives data.
   server.listen({[&data] { return data.metrics(); }, [&data] { return data.home(); }});
   say("Serving http://{}/metrics; press Ctrl+C to stop\n", printable(options.address));
   auto next = std::chrono::steady_clock::now();
   while (!interrupt.interrupted()) {
     std::this_thread::sleep_for(kPause);
+    server.check();
     if (armed != nullptr) armed->turn();
     if (events && !events->turn()) continue;
     if (!events && std::chrono::steady_clock::now() < next) continue;
@@ -231,7 +234,11 @@ void serve(const ServeArguments& options) {
   check(options);
   const InterruptGuard interrupt;
   std::optional<ArmedInvestigation> armed;
-  if (!options.armed.condition.empty()) armed.emplace(options.armed);
+  if (!options.armed.condition.empty()) {
+    ArmedOptions given = options.armed;
+    given.btf = options.btf;
+    armed.emplace(std::move(given));
+  }
   if (!options.address.empty()) return serve_metrics(options, armed ? &*armed : nullptr, interrupt);
   say("Waiting for {}; press Ctrl+C to stop\n", printable(options.armed.condition));
   while (!interrupt.interrupted()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/watch/webhook.hpp"
 
+#include <exception>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -24,17 +25,24 @@ Url split_url(const std::string& url) {
   return {url.substr(0, path), path == std::string::npos ? "/" : url.substr(path)};
 }
 
+// The constructor throws if the port is too large.
+bool is_valid(const std::string& server) try {
+  return httplib::Client(server).is_valid();
+} catch (const std::exception&) {
+  return false;
+}
+
 }  // namespace
 
 void check_webhook(const std::string& url) {
   const Url parts = split_url(url);
   for (const std::string_view scheme : {"http://", "https://"})
-    if (parts.server.starts_with(scheme) && parts.server.size() > scheme.size()) return;
+    if (parts.server.starts_with(scheme) && is_valid(parts.server)) return;
   throw Error(fmt::format("Not the URL of a web server: \"{}\"", printable(url)))
       .hint("Write a URL such as https://alerts.example/kmemtrace");
 }
 
-std::string post_json(const std::string& url, const std::string& json) {
+std::string post_json(const std::string& url, const std::string& json) try {
   constexpr std::time_t kPatience = 10;  // seconds
   constexpr int kFirstFailure = 400;
   const Url parts = split_url(url);
@@ -45,6 +53,8 @@ std::string post_json(const std::string& url, const std::string& json) {
   const httplib::Result reply = client.Post(parts.path, json, "application/json");
   if (!reply) return httplib::to_string(reply.error());
   return reply->status < kFirstFailure ? "" : fmt::format("the server replied with status {}", reply->status);
+} catch (const std::exception& error) {
+  return error.what();
 }
 
 }  // namespace kmt

@@ -26,4 +26,6 @@ std::string post_json(const std::string&, const std::string&) { throw missing();
 
 void MetricsServer::listen(MetricsPages) { throw missing(); }
 
+void MetricsServer::check() const {}
+
 }  // namespace kmt

@@ -50,7 +50,7 @@ constexpr std::array<HealthLimits, 18> kLimits = {{
     {HealthTopic::corrupted, "corrupted", "memory with hardware errors", HealthUnit::bytes, 1, 1 << 20,
      "The kernel has found hardware errors in this memory and no longer uses it."},
     {HealthTopic::polluted_blocks, "polluted_blocks", "pageblocks with both movable and unmovable pages",
-     HealthUnit::share, 0.5, 0.75,
+     HealthUnit::share, 0.75, 0.9,
      "Unmovable pages prevent huge pages and other large allocations in these blocks, and compaction cannot help. "
      "`kmemtrace pages` shows who allocates unmovable pages."},
 }};

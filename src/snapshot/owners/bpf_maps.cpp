@@ -18,16 +18,23 @@ namespace kmt {
 
 namespace {
 
+// The kernel refuses attributes of which unused bytes are not 0. Braces need not clear all bytes of a union.
+bpf_attr cleared() {
+  bpf_attr attributes;
+  std::memset(&attributes, 0, sizeof attributes);
+  return attributes;
+}
+
 long bpf(bpf_cmd command, bpf_attr& attributes) { return ::syscall(SYS_bpf, command, &attributes, sizeof attributes); }
 
 // Adds a line for the map, unless it no longer exists.
 void add_map(std::uint32_t id, const HeldObjects& held, OwnerLines& lines) {
-  bpf_attr attributes{};
+  bpf_attr attributes = cleared();
   attributes.map_id = id;
   const FileDescriptor map(static_cast<int>(bpf(BPF_MAP_GET_FD_BY_ID, attributes)));
   if (!map) return;
   bpf_map_info info{};
-  attributes = {};
+  attributes = cleared();
   attributes.info.bpf_fd = static_cast<std::uint32_t>(map.get());
   attributes.info.info_len = sizeof info;
   attributes.info.info = reinterpret_cast<std::uintptr_t>(&info);
@@ -47,7 +54,7 @@ void add_map(std::uint32_t id, const HeldObjects& held, OwnerLines& lines) {
 
 void read_bpf_maps(const HeldObjects& held, OwnerLines& lines) {
   constexpr std::size_t kMostMaps = 50'000;
-  bpf_attr attributes{};
+  bpf_attr attributes = cleared();
   for (std::size_t maps = 0;; ++maps) {
     if (lines.is_late() || maps >= kMostMaps)
       return lines.missing.push_back({"owners", fmt::format("only the first {} BPF maps were read", maps),
@@ -55,7 +62,7 @@ void read_bpf_maps(const HeldObjects& held, OwnerLines& lines) {
     if (bpf(BPF_MAP_GET_NEXT_ID, attributes) != 0) break;
     const std::uint32_t id = attributes.next_id;
     add_map(id, held, lines);
-    attributes = {};
+    attributes = cleared();
     attributes.start_id = id;
   }
   if (errno == EPERM)

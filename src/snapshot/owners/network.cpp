@@ -27,6 +27,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/thread.hpp"
+
 namespace kmt {
 
 namespace {
@@ -231,7 +233,7 @@ void read_network(const HeldObjects& held, OwnerLines& lines) {
   std::size_t skipped = 0;
   SocketReader sockets(held, lines);
   // Only a separate thread may enter other namespaces, because it cannot always return.
-  std::thread reader([&] {
+  std::thread reader = start_thread("the thread that reads network namespaces", [&] {
     for (const std::uint64_t pid : held.namespaces) {
       if (lines.is_late()) {
         ++skipped;

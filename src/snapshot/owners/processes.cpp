@@ -68,7 +68,12 @@ class ProcessReader {
       if (errno == EACCES || errno == EPERM) ++refused_;
       return;
     }
-    if (add_namespace(path) && held_.namespaces.size() < kMostNamespaces) held_.namespaces.push_back(pid);
+    if (add_namespace(path)) {
+      if (held_.namespaces.size() < kMostNamespaces)
+        held_.namespaces.push_back(pid);
+      else
+        ++namespaces_left_out_;
+    }
     holder_ = {pid, std::string(trim(try_read_file(path + "/comm").value_or("?")))};
     path_ = path;
     has_perf_ = false;
@@ -123,8 +128,9 @@ class ProcessReader {
     constexpr long kPidfdOpen = 434;
     const auto number = whole_number(descriptor);
     if (!number) return;
-    const FileDescriptor process(static_cast<int>(::syscall(kPidfdOpen, holder_.pid, 0)));
-    const FileDescriptor pipe(process ? static_cast<int>(::syscall(kPidfdGetfd, process.get(), *number, 0)) : -1);
+    const FileDescriptor process(static_cast<int>(::syscall(kPidfdOpen, static_cast<pid_t>(holder_.pid), 0)));
+    const FileDescriptor pipe(
+        process ? static_cast<int>(::syscall(kPidfdGetfd, process.get(), static_cast<int>(*number), 0)) : -1);
     int bytes = 0;
     if (!pipe || ::ioctl(pipe.get(), FIONREAD, &bytes) != 0) {
       if (errno != ESRCH && errno != EBADF) pipe_error_ = errno;
@@ -145,6 +151,11 @@ class ProcessReader {
     if (skipped_ > 0)
       lines_.missing.push_back({"owners", fmt::format("{} processes were not read: the limit was reached", skipped_),
                                 "take the snapshot again when the machine is less busy"});
+    if (namespaces_left_out_ > 0)
+      lines_.missing.push_back({"owners",
+                                fmt::format("the sockets of {} network namespaces were not read: the limit was reached",
+                                            namespaces_left_out_),
+                                ""});
     if (pipe_error_ != 0 && refused_ == 0)
       lines_.missing.push_back({"owners", "this kernel does not permit reading how full pipes are",
                                 "use Linux 5.6 or later, and run as root with CAP_SYS_PTRACE"});
@@ -162,6 +173,7 @@ class ProcessReader {
   std::size_t descriptors_ = 0;
   std::size_t refused_ = 0;
   std::size_t skipped_ = 0;
+  std::size_t namespaces_left_out_ = 0;
   int pipe_error_ = 0;
 };
 

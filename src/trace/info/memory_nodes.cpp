@@ -89,8 +89,10 @@ std::vector<MemoryNodes::Range> MemoryNodes::without_overlaps(const std::vector<
   std::vector<Range> result;
   for (auto border = borders.begin(); border != borders.end() && std::next(border) != borders.end(); ++border) {
     std::set<std::uint64_t> nodes;
-    for (const Range& range : ranges)
+    for (const Range& range : ranges) {
+      if (nodes.size() > 1) break;
       if (range.first <= *border && *border < range.end) nodes.insert(range.to);
+    }
     if (nodes.size() == 1) result.push_back({*border, *std::next(border), *nodes.begin()});
   }
   return result;

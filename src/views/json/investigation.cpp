@@ -80,6 +80,7 @@ Json to_json(const StateGrowth& state);
 Json to_json(const UnseenSource& unseen);
 Json to_json(const InvestigationFile& file);
 Json to_json(const LargeCache& cache);
+Json to_json(const OwnerGrowth& growth);
 
 template <typename Row>
 Json rows(const std::vector<Row>& from) {
@@ -219,9 +220,15 @@ Json to_json(const std::optional<CensusChange>& census) {
   return json;
 }
 
-}  // namespace
-
-namespace {
+Json to_json(const OwnerGrowth& growth) {
+  Json json = Json::object();
+  json["kind"] = describe(growth.owner.kind).id;
+  json["name"] = printable(growth.owner.name);
+  json["place"] = describe(growth.owner.place).id;
+  json["before"] = growth.before;
+  json["after"] = growth.after;
+  return json;
+}
 
 Json to_json(const Coverage& coverage) {
   Json json = Json::object();
@@ -259,6 +266,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["health"] = json_health(result.health);
   json["large_caches"] = rows(result.large_caches);
   json["kernel_pages"] = to_json(result.census);
+  json["owners"] = rows(result.owners);
   json["dying_cgroups"] = Json::array();
   for (const DyingCgroups& dying : result.dying_cgroups) json["dying_cgroups"].push_back(json_dying_cgroups(dying));
   Json narrowing = Json::object();

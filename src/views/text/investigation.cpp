@@ -387,6 +387,7 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
   }
   out += text_large_caches(result, detail.rows, style);
   out += text_census_change(result, style);
+  out += text_owner_growth(result, detail.rows, style);
   SnapshotOptions most_cgroups;
   most_cgroups.limit = detail.rows;
   out += text_dying_cgroups(result.dying_cgroups, result.pods, most_cgroups, style);

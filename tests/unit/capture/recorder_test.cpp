@@ -57,7 +57,8 @@ TEST(Recorder, ConditionsOfATrigger) {
   EXPECT_NE(once.what_happened().find("MemTotal is "), std::string::npos);
   EXPECT_FALSE(once.holds(100'000'000)) << "the condition is checked ten times a second";
   EXPECT_TRUE(once.holds(100'000'001));
-  for (const char* const wrong : {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1", "MemTotal+1M/never"})
+  for (const char* const wrong :
+       {"", "MemTotal", ">1M", "NoSuchLine>1", "MemTotal>lots", "Mem>1", "MemTotal+1M/never", "MemTotal+1M/0s"})
     EXPECT_THROW(Trigger{wrong}, Error) << wrong;
 }
 

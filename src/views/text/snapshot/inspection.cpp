@@ -72,4 +72,18 @@ std::string text_census_change(const InvestigationResult& result, const TextStyl
   return out;
 }
 
+std::string text_owner_growth(const InvestigationResult& result, std::size_t most, const TextStyle& style) {
+  std::string out;
+  std::size_t shown = 0;
+  for (const OwnerGrowth& growth : result.owners) {
+    if (growth.after < growth.before + kSmallestGrowth || shown++ >= most) break;
+    out += hanging("  ",
+                   ascii(fmt::format("{}: +{}, from {} to {}", full_name(growth.owner),
+                                     say_bytes(growth.after - growth.before, style), say_bytes(growth.before, style),
+                                     say_bytes(growth.after, style))),
+                   style);
+  }
+  return out.empty() ? out : "\n" + heading("Growth of memory that no counter has, by owner", style) + out;
+}
+
 }  // namespace kmt

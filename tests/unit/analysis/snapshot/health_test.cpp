@@ -181,11 +181,11 @@ TEST(Health, PollutedBlocksOfACensus) {
     snapshot.pages = census;
     return health_of(snapshot).back();
   };
-  EXPECT_EQ(health_with(499, 1000).topic, HealthTopic::polluted_blocks);
-  EXPECT_EQ(health_with(499, 1000).health, Health::ok);
-  EXPECT_EQ(health_with(500, 1000).health, Health::warn);
-  EXPECT_EQ(health_with(750, 1000).health, Health::bad);
-  EXPECT_EQ(health_with(750, 1000).value, 0.75);
+  EXPECT_EQ(health_with(749, 1000).topic, HealthTopic::polluted_blocks);
+  EXPECT_EQ(health_with(749, 1000).health, Health::ok);
+  EXPECT_EQ(health_with(750, 1000).health, Health::warn);
+  EXPECT_EQ(health_with(900, 1000).health, Health::bad);
+  EXPECT_EQ(health_with(900, 1000).value, 0.9);
   EXPECT_EQ(health_with(0, 0).health, Health::unknown);
 }
 
