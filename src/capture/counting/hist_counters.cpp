@@ -62,7 +62,7 @@ std::string values_of(const ByteFields& fields) {
                                               : fmt::format(":vals={},{}", fields.requested, fields.allocated);
 }
 
-// True for events of which most tasks cause some. The kernel allocates a table as a whole, about 0.3 KiB an entry.
+// True for events that most tasks cause. The kernel allocates a table as a whole, about 0.3 KiB an entry.
 bool is_frequent(std::string_view event) {
   return event.starts_with("kmalloc") || event.starts_with("kmem_cache_") || event == "kfree" ||
          event.starts_with("mm_page_");

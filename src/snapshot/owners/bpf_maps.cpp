@@ -18,7 +18,7 @@ namespace kmt {
 
 namespace {
 
-// The kernel refuses attributes of which unused bytes are not 0. Braces need not clear all bytes of a union.
+// The kernel refuses attributes whose unused bytes are not 0. Braces need not clear all bytes of a union.
 bpf_attr cleared() {
   bpf_attr attributes;
   std::memset(&attributes, 0, sizeof attributes);
