@@ -157,7 +157,7 @@ class Top(LiveTest):
         terminal.keys('f')
         self.shows(terminal, r'No such file')
         terminal.keys('p')
-        self.shows(terminal, r'(?m)^kmemtrace top - [^,]*, [^,]*$')
+        self.shows(terminal, r'(?m)^kmemtrace top - [^,]*, [^,]*, counted by BPF programs$')
 
     def frames(self, *arguments):
         done = subprocess.run([PROGRAM, 'top', '--json', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
