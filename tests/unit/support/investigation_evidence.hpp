@@ -123,7 +123,7 @@ inline GrowthFinding sure_finding(const std::string& function, std::uint32_t pro
   GrowthFinding finding;
   finding.certainty = Certainty::sure;
   finding.function = function;
-  finding.processes.push_back({"leaky", process, cgroup, 1, 1});
+  finding.processes.push_back({"leaky", process, cgroup, {}, 1, 1});
   return finding;
 }
 

@@ -205,7 +205,7 @@ GrowthFinding weak_finding(ReasonKind reason) {
   GrowthFinding finding;
   finding.function = "do_eventfd";
   finding.task = "steady";
-  finding.processes = {{"steady", 7, "", 1, 1e6}};
+  finding.processes = {{"steady", 7, "", "", 1, 1e6}};
   finding.process_count = 1;
   finding.trend.bytes_per_s = 20'480;
   finding.bytes = 1e6;
