@@ -100,7 +100,7 @@ TEST(Holders, TheTextHasAtMost60Lines) {
     finding.reasons.resize(5);
     finding.call_site = "alloc_pipe_info+0x52";
     for (std::uint32_t row = 0; row < 12; ++row) {
-      finding.processes.push_back({"short", kFirst + row, "/a", 1, 1000});
+      finding.processes.push_back({"short", kFirst + row, "/a", {}, 1, 1000});
       finding.sites.push_back({"alloc_pipe_info+0x52", kPipe, "kmalloc-1k", 1, 1000});
       finding.caches.push_back({"kmalloc-1k", "kmalloc-1k", 1000, 1000, {}, {}, {}});
     }
