@@ -13,7 +13,11 @@ namespace {
 GroupRow row_of(std::uint64_t number, std::vector<Traffic> traffic) {
   GroupRow row;
   row.keys = {CodeAddress{0xffffffff81000000 + number, fmt::format("site{}+0x10", number), {}, false},
-              std::string("module"), fmt::format("cache{}", number % 10), std::string("task"), std::monostate{}};
+              std::string("module"),
+              CodeOwner{"fs/ext4", false},
+              fmt::format("cache{}", number % 10),
+              std::string("task"),
+              std::monostate{}};
   TrafficCounts sum;
   for (const Traffic& entry : traffic) sum += entry.counts;
   row.allocations = sum.allocations;
@@ -62,6 +66,8 @@ TEST(JsonExplore, ColumnsHaveTheCountsOfGroups) {
   const auto text = [&json](const nlohmann::json& index) { return json["strings"][index.get<std::size_t>()]; };
   EXPECT_EQ(text(json["groups"]["site"][0]), "site1+0x10");
   EXPECT_EQ(text(json["groups"]["module"][0]), "module");
+  EXPECT_EQ(text(json["groups"]["directory"][0]), "fs/ext4");
+  EXPECT_EQ(text(json["groups"]["subsystem"][0]), "file systems");
   EXPECT_EQ(text(json["groups"]["cache"][1]), "cache2");
   EXPECT_EQ(text(json["groups"]["task"][0]), "task");
   EXPECT_EQ(text(json["frames"][json["stacks"][0][0].get<std::size_t>()]), "site1");
