@@ -398,7 +398,7 @@ TEST_F(Snapshots, JsonHasTheDocumentedKeysInTheirOrder) {
             "object_bytes slabs asked_object_bytes align order partial_slabs cpu_slabs cpu_partial_slabs attributes ");
   EXPECT_EQ(keys(json["vmalloc"][0]), "function areas bytes virtual_bytes mapped_bytes task_stacks ");
   EXPECT_EQ(keys(json["allocinfo"][0]), "site of count bytes approximate stack more ");
-  EXPECT_EQ(keys(json["cgroups"][0]), "path container pod unit kernel_bytes user_bytes stat ");
+  EXPECT_EQ(keys(json["cgroups"][0]), "path container pod pod_name unit kernel_bytes user_bytes stat ");
   EXPECT_EQ(keys(json["dying_cgroups"][0]),
             "below count existing kernel_bytes slab_bytes percpu_bytes file_bytes anonymous_bytes ");
   EXPECT_EQ(keys(json["nodes"][0]), "node meminfo ");
