@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/file.hpp"
@@ -24,7 +25,7 @@ void add_instance(const std::string& folder, const std::string& name, OwnerLines
   std::string sizes;
   for (const std::string& cpu : names_in(folder + "/per_cpu"))
     // "1411", or "7 (expanded: 1411)" if tracing was never used
-    if (const auto kilobytes = number_in(folder + "/per_cpu/" + cpu + "/buffer_size_kb"))
+    if (const auto kilobytes = number_in(fmt::format("{}/per_cpu/{}/buffer_size_kb", folder, cpu)))
       sizes += (sizes.empty() ? "" : ",") + std::to_string(*kilobytes);
   if (sizes.empty()) return;
   const auto subbuffer = number_in(folder + "/buffer_subbuf_size_kb");  // since Linux 6.8
@@ -44,7 +45,7 @@ void read_ftrace(const std::string& root, OwnerLines& lines) {
     if (!exists(folder + "/per_cpu")) continue;
     add_instance(folder, "", lines);
     for (const std::string& name : names_in(folder + "/instances"))
-      add_instance(folder + "/instances/" + name, name, lines);
+      add_instance(fmt::format("{}/instances/{}", folder, name), name, lines);
     return;
   }
   if (root.empty() && ::geteuid() == 0 && exists("/sys/kernel/tracing"))

@@ -109,7 +109,7 @@ TEST(PodNames, InASnapshot) {
       {"meminfo",
        "MemTotal: 1000 kB\nMemFree: 10 kB\nBuffers: 0 kB\nCached: 0 kB\nAnonPages: 0 kB\nShmem: 0 kB\nSlab: 20 kB\n"
        "SReclaimable: 0 kB\nSUnreclaim: 20 kB\nKernelStack: 0 kB\nPageTables: 0 kB\n"
-                               "VmallocUsed: 0 kB\nPercpu: 0 kB\n"},
+       "VmallocUsed: 0 kB\nPercpu: 0 kB\n"},
       {"cgroups", path + "/memory.stat:slab 4096\n" + path + "/" + id + "/memory.stat:slab 2048\n"},
       {"pods", "pod 1 shop/web-7d4f\ncontainer " + id + " shop/web-7d4f nginx\n"}};
   const SnapshotResult found = take_stock(parse_snapshot(sample, 4096));
