@@ -60,7 +60,8 @@ Error naming_error(NamingStep failed, const std::string& path) {
   return system_error("Cannot give the new output its name", path);
 }
 
-NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), keeps_old_(replaced == Replaced::kept) {
+NewFile::NewFile(std::string path, Replaced replaced, std::string unfinished)
+    : path_(std::move(path)), keeps_old_(replaced == Replaced::kept) {
   if (PreparedOutput* const prepared = take_prepared(PreparedOutput::Kind::file, path_)) {
     file_ = FileDescriptor(std::exchange(prepared->fd, -1));
     unfinished_ = prepared->unfinished;
@@ -81,7 +82,7 @@ NewFile::NewFile(std::string path, Replaced replaced) : path_(std::move(path)), 
     file_ = open_file(path_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
     return;
   }
-  unfinished_ = unfinished_name(path_);
+  unfinished_ = unfinished.empty() ? unfinished_name(path_) : std::move(unfinished);
   // Register the file before it exists, because a signal may arrive right after open().
   listed_ = list_unfinished(unfinished_.c_str());
   file_ = FileDescriptor(::open(unfinished_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPrivateFile));

@@ -29,7 +29,8 @@ class NewFile {
  public:
   // If `replaced` is Replaced::kept, finish() keeps the replaced file as PATH.old. A prepared output
   // (base/confinement/outside.hpp) never keeps the replaced file.
-  explicit NewFile(std::string path, Replaced replaced = Replaced::removed);
+  // `unfinished` is the temporary name; empty: choose one.
+  explicit NewFile(std::string path, Replaced replaced = Replaced::removed, std::string unfinished = {});
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();  // removes an unfinished file

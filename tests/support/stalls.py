@@ -14,7 +14,8 @@ KINDS = {'mm_vmscan_direct_reclaim': 'direct_reclaim', 'mm_vmscan_memcg_reclaim'
 def stalls_of(path):
     """Returns {(task, kind): [number of stalls, time in ns, reclaimed pages]}. Skips stalls that do not end."""
     began, sums = {}, collections.defaultdict(lambda: [0, 0, 0])
-    for event in kmt_events.events_of(kmt_events.File(path)):
+    # A task may begin a stall on one CPU and end it on another one.
+    for event in sorted(kmt_events.events_of(kmt_events.File(path)), key=lambda event: event.time_ns):
         prefix, _, edge = event.name.rpartition('_')
         if prefix not in KINDS:
             continue

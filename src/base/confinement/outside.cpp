@@ -24,6 +24,7 @@
 #include "base/folder.hpp"
 #include "base/new_file.hpp"
 #include "base/new_folder.hpp"
+#include "base/output_file.hpp"
 #include "base/sudo_user.hpp"
 
 namespace kmt {
@@ -250,6 +251,14 @@ void start_outside() {
   g_child = child;
   g_socket = mine.release();
   if (g_outputs.empty()) std::atexit(end_outside);
+}
+
+void start_outside_with_file(const std::string& path) {
+  PreparedOutput& output = add(PreparedOutput::Kind::file, path);
+  output.unfinished = unfinished_name(path);
+  start_outside();
+  NewFile file(path, Replaced::removed, output.unfinished);
+  std::move(file).give_to(output);
 }
 
 void name_outside(const PreparedOutput& output) {

@@ -145,8 +145,7 @@ void take_series(const SnapshotArguments& options) {
   KernelDescription kernel = describe_running_kernel();
   kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
   // If this process is killed, a separate process removes the unfinished file.
-  prepare_file(options.output);
-  start_outside();
+  start_outside_with_file(options.output);
   kmt_format::SnapshotWriter file(options.output, kernel);
   const InterruptGuard guard;
   const Clock::time_point start = Clock::now();
