@@ -21,8 +21,7 @@ constexpr std::size_t kMostCaches = 3;
 
 bool has_unhealthy_slabs(const SnapshotResult& snapshot) {
   return std::ranges::any_of(snapshot.health, [](const HealthCheck& check) {
-    return (check.topic == HealthTopic::unreclaimable_slab || check.topic == HealthTopic::kmalloc) &&
-           (check.health == Health::warn || check.health == Health::bad);
+    return (check.topic == HealthTopic::unreclaimable_slab || check.topic == HealthTopic::kmalloc) && is_warning(check);
   });
 }
 

@@ -144,7 +144,7 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
 void inspect(const SnapshotResult& last, InvestigationResult& result) {
   result.health = last.health;
   const auto dying = std::ranges::find(last.health, HealthTopic::dying_cgroups, &HealthCheck::topic);
-  if (dying != last.health.end() && (dying->health == Health::warn || dying->health == Health::bad)) {
+  if (dying != last.health.end() && is_warning(*dying)) {
     result.dying_cgroups = last.dying_cgroups;
     result.pods = last.memory.pods;
   }

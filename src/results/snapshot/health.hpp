@@ -62,6 +62,7 @@ struct HealthCheck {
   Health health = Health::unknown;
 };
 
+inline bool is_warning(const HealthCheck& check) { return check.health == Health::warn || check.health == Health::bad; }
 // Returns the number of checks with this result.
 std::size_t count_of(const std::vector<HealthCheck>& checks, Health health);
 

@@ -28,6 +28,10 @@ std::string say_count(std::uint64_t count, const TextStyle& style) {
   return style.raw ? fmt::format("{}", count) : humane_count(count);
 }
 
+std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes, const TextStyle& style) {
+  return bytes ? say_bytes(*bytes, style) : "-";
+}
+
 std::string say_change(std::int64_t change, Unit unit, const TextStyle& style) {
   const auto size = static_cast<std::uint64_t>(change);
   const auto say = [&](std::uint64_t number) {
@@ -103,6 +107,11 @@ std::string sum_line(std::string_view label, std::string_view sum, std::string_v
 
 std::string heading(std::string_view text, const TextStyle& style) {
   return emphasised(text, Emphasis::heading, style) + "\n";
+}
+
+std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
+  const std::string how_many = shown == total ? fmt::format("all {}", total) : fmt::format("{} of {}", shown, total);
+  return "\n" + heading(fmt::format("{}, {}", what, how_many), style);
 }
 
 namespace {

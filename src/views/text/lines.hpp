@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@ namespace kmt {
 // Return readable numbers ("1.5 MiB"), or plain numbers if the style is raw.
 std::string say_bytes(std::uint64_t bytes, const TextStyle& style);
 std::string say_count(std::uint64_t count, const TextStyle& style);
+std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes, const TextStyle& style);  // "-" if unknown
 // Formats a change with its sign: "+1.5 KiB", "-3".
 std::string say_change(std::int64_t change, Unit unit, const TextStyle& style);
 std::string say_duration(std::uint64_t nanoseconds, const TextStyle& style);
@@ -40,6 +42,8 @@ std::string hanging(std::string_view first, std::string_view text, const TextSty
 // Returns " label 12.3 MiB remark". The numbers of several such lines are aligned.
 std::string sum_line(std::string_view label, std::string_view sum, std::string_view remark, const TextStyle& style);
 std::string heading(std::string_view text, const TextStyle& style);
+// Returns an empty line and a heading such as "vmalloc by caller, 10 of 42".
+std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style);
 
 // Returns "MISSING: …" if the trace has no data of some CPU, because this makes all results uncertain. Otherwise
 // returns an empty string.

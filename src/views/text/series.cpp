@@ -69,8 +69,7 @@ std::string series_lines(const SnapshotSeries& series, const TextStyle& style) {
 
 std::string part_heading(SnapshotPart part, std::string_view what, std::size_t shown, std::size_t total,
                          const TextStyle& style) {
-  const std::string count = shown == total ? fmt::format("all {}", total) : fmt::format("{} of {}", shown, total);
-  return "\n" + heading(fmt::format("{}, {}, {}", describe(part).heading, what, count), style);
+  return counted_heading(fmt::format("{}, {}", describe(part).heading, what), shown, total, style);
 }
 
 std::string growing_rows(SnapshotPart part, const SnapshotSeries& series, const SeriesOptions& options,

@@ -12,15 +12,6 @@
 
 namespace kmt {
 
-std::string counted_heading(std::string_view what, std::size_t shown, std::size_t total, const TextStyle& style) {
-  const std::string how_many = shown == total ? fmt::format("all {}", total) : fmt::format("{} of {}", shown, total);
-  return "\n" + heading(fmt::format("{}, {}", what, how_many), style);
-}
-
-std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes, const TextStyle& style) {
-  return bytes ? say_bytes(*bytes, style) : "-";
-}
-
 std::string text_dying_cgroups(const std::vector<DyingCgroups>& all, const PodNames& pods,
                                const SnapshotOptions& options, const TextStyle& style) {
   if (all.empty()) return {};
