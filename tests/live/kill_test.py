@@ -74,6 +74,19 @@ class Kill(LiveTest):
                                stdout=subprocess.PIPE, check=False, encoding='utf-8').stdout
         self.assertRegex(named, r'libc\.so\.6 +pipe')
 
+    def test_a_series_before_its_first_snapshot(self):
+        folder = os.path.dirname(self.trace)
+        before = set(os.listdir(folder))
+        for _ in range(10):
+            process = subprocess.Popen([PROGRAM, 'snapshot', '--every', '100ms', '-o', self.trace],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while not set(os.listdir(folder)) - before:
+                self.assertIsNone(process.poll())
+            self.kill(process)
+            self.assertTrue(wait_until(lambda: not any('unfinished' in name for name in os.listdir(folder))))
+            if os.path.exists(self.trace):
+                os.remove(self.trace)
+
     def test_before_the_first_block(self):
         precious = b'\x89KMT\r\n\x1a\nprecious'
         with open(self.trace, 'wb') as file:

@@ -257,8 +257,10 @@ void start_outside_with_file(const std::string& path) {
   PreparedOutput& output = add(PreparedOutput::Kind::file, path);
   output.unfinished = unfinished_name(path);
   start_outside();
+  output.taken = true;  // there is no file yet
   NewFile file(path, Replaced::removed, output.unfinished);
   std::move(file).give_to(output);
+  output.taken = false;
 }
 
 void name_outside(const PreparedOutput& output) {
