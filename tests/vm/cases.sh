@@ -36,12 +36,19 @@ cgroups)
   investigate 20s
   ;;
 polluted)
-  echo +memory >/sys/fs/cgroup/cgroup.subtree_control
-  mkdir /sys/fs/cgroup/polluter
-  available=$(awk '/MemAvailable/ {print int($2 / 1024)}' /proc/meminfo)
-  (echo 0 >/sys/fs/cgroup/polluter/cgroup.procs && exec planted_memory pollute $((available - 30)) 20) >/tmp/ready &
+  # The kernel keeps no memory in reserve, and does not defragment it.
+  echo 2048 >/proc/sys/vm/min_free_kbytes
+  echo 0 >/proc/sys/vm/watermark_boost_factor
+  (exec planted_memory pollute 8) >/tmp/ready &
   until grep -q ready /tmp/ready; do sleep 0.2; done
   investigate 20s
+  ;;
+oom)
+  insmod /leaked_kinds.ko count=1000000
+  dd if=/dev/zero of=/dev/null bs=420M count=1 2>dd.err
+  dmesg >oom.txt
+  kmemtrace snapshot --from oom.txt --json >found.json 2>found.err
+  kmemtrace snapshot --from oom.txt >found.txt
   ;;
 esac
 exit 0

@@ -2,10 +2,10 @@
 // Leaves memory in states that `investigate` must recognise.
 //   planted_memory cgroups FOLDER FILES COUNT   makes and removes COUNT cgroups below the cgroup FOLDER. Each holds a
 //                                               page of a file in the folder FILES of a tmpfs
-//   planted_memory pollute MOVABLE UNMOVABLE    fills MOVABLE MiB, which should be nearly all, with anonymous memory,
-//                                               and UNMOVABLE MiB with data in pipes. Then replaces 64 KiB of each
-//                                               MiB of anonymous memory by data in pipes, and frees some of the rest.
-//                                               Prints "ready", and keeps the memory until it is killed
+//   planted_memory pollute LEFT                 fills the memory with anonymous memory and page tables, until LEFT MiB
+//                                               are free. Then replaces 1/8 of the anonymous memory by page tables,
+//                                               some in each pageblock, and frees 1/5 of the rest. Prints "ready", and
+//                                               keeps the memory until it is killed
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -15,12 +15,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
 
 namespace {
 
 constexpr std::size_t kMiB = 1 << 20;
-constexpr std::size_t kPiece = 64 << 10;
+constexpr std::size_t kPage = 4096;
 
 long checked(long result, const char* action) {
   if (result >= 0) return result;
@@ -46,43 +45,58 @@ void leave_cgroups(const std::string& folder, const std::string& files, long cou
   }
 }
 
-// Data in pipes, in pages that the kernel cannot move.
-class Pipes {
+std::size_t free_memory() {
+  std::FILE* const file = std::fopen("/proc/meminfo", "r");
+  if (file == nullptr) checked(-1, "/proc/meminfo");
+  std::size_t kib = 0;
+  char line[128];
+  while (std::fgets(line, sizeof line, file) != nullptr && std::sscanf(line, "MemFree: %zu", &kib) != 1) {
+  }
+  std::fclose(file);
+  return kib << 10;
+}
+
+char* reserve(std::size_t bytes) {
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) checked(-1, "mmap");
+  checked(::madvise(memory, bytes, MADV_NOHUGEPAGE), "MADV_NOHUGEPAGE");
+  return static_cast<char*>(memory);
+}
+
+// Page tables, which the kernel cannot move. A read of unused memory needs a table for the shared page of zeros, but no
+// other page.
+class PageTables {
  public:
-  void add(std::size_t bytes) {
-    for (std::size_t left = bytes; left > 0; left -= kPiece) {
-      if (room_ == 0) open_pipe();
-      checked(::write(end_, data_.data(), kPiece), "write");
-      room_ -= kPiece;
-    }
+  explicit PageTables(std::size_t most) : end_(reserve(most * kReach)) {}
+  void add(std::size_t count) {
+    for (; count > 0; --count, end_ += kReach) *static_cast<volatile char*>(end_);
   }
 
  private:
-  void open_pipe() {
-    int ends[2];
-    checked(::pipe(ends), "pipe");
-    checked(::fcntl(ends[1], F_SETPIPE_SZ, kMiB), "F_SETPIPE_SZ");
-    end_ = ends[1];
-    room_ = kMiB;
-  }
-  int end_ = -1;
-  std::size_t room_ = 0;
-  std::vector<char> data_ = std::vector<char>(kPiece, 'x');
+  static constexpr std::size_t kReach = 2 * kMiB;  // memory of one page table
+  char* end_;
 };
 
-void pollute(std::size_t movable, std::size_t unmovable) {
-  void* const memory = ::mmap(nullptr, movable, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) checked(-1, "mmap");
-  ::madvise(memory, movable, MADV_NOHUGEPAGE);
-  auto* const bytes = static_cast<char*>(memory);
-  std::memset(bytes, 1, movable);
-  Pipes pipes;
-  pipes.add(unmovable);
-  for (std::size_t at = 0; at < movable; at += kMiB) {
-    ::madvise(bytes + at, kPiece, MADV_DONTNEED);
-    pipes.add(kPiece);
-  }
-  ::madvise(bytes, movable / 5, MADV_DONTNEED);  // room for other programs
+// While whole pageblocks are free, the kernel gives them to page tables. It only puts page tables into blocks of
+// movable pages if no such block is left.
+void pollute(std::size_t left) {
+  constexpr std::size_t kStretch = 256 << 10;
+  constexpr std::size_t kRounds = 4;  // each round reaches blocks that the others missed
+  const std::size_t most = free_memory();
+  char* const memory = reserve(most);
+  PageTables tables(most / kPage);
+  std::size_t movable = 0;
+  for (; free_memory() > left + 4 * kMiB && movable < most; movable += kStretch)
+    std::memset(memory + movable, 1, kStretch);
+  while (free_memory() > left) tables.add(64);
+  for (std::size_t round = 0; round < kRounds; ++round)
+    for (std::size_t at = round * kStretch / kRounds; at < movable; at += kStretch) {
+      ::madvise(memory + at, 2 * kPage, MADV_DONTNEED);
+      tables.add(2);
+    }
+  // Makes room for other programs, but leaves movable pages in each pageblock.
+  for (std::size_t at = 0; at < movable; at += 5 * kPage) ::madvise(memory + at, kPage, MADV_DONTNEED);
   std::puts("ready");
   std::fflush(stdout);
   ::pause();
@@ -93,8 +107,8 @@ void pollute(std::size_t movable, std::size_t unmovable) {
 int main(int count, char** arguments) {
   if (count == 5 && std::strcmp(arguments[1], "cgroups") == 0)
     leave_cgroups(arguments[2], arguments[3], std::atol(arguments[4]));
-  else if (count == 4 && std::strcmp(arguments[1], "pollute") == 0)
-    pollute(std::strtoul(arguments[2], nullptr, 10) * kMiB, std::strtoul(arguments[3], nullptr, 10) * kMiB);
+  else if (count == 3 && std::strcmp(arguments[1], "pollute") == 0)
+    pollute(std::strtoul(arguments[2], nullptr, 10) * kMiB);
   else
     return 2;
 }
