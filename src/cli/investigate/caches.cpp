@@ -12,6 +12,7 @@
 #include "analysis/growth/large_caches.hpp"
 #include "base/error.hpp"
 #include "cli/investigate/plan.hpp"
+#include "cli/investigate/sampled_caches.hpp"
 #include "cli/support/live_kernel.hpp"
 #include "reading/live_objects.hpp"
 
@@ -23,10 +24,11 @@ constexpr ObjectLimits kLimits{1000, 64 << 20, 50'000};
 constexpr double kFixedPart = 0.5;  // part of kSecondsOfObjects that is needed before the first object is read
 constexpr double kMostPart = 0.25;  // part of a large CPU budget that may be used
 
-std::vector<std::string> names_of(const std::vector<LargeCache>& caches) {
+// Returns the names of the caches whose objects are unknown.
+std::vector<std::string> names_of_unknown(const std::vector<LargeCache>& caches) {
   std::vector<std::string> names;
-  names.reserve(caches.size());
-  for (const LargeCache& cache : caches) names.push_back(cache.name);
+  for (const LargeCache& cache : caches)
+    if (!cache.kinds) names.push_back(cache.name);
   return names;
 }
 
@@ -35,7 +37,8 @@ double cpu_seconds() { return static_cast<double>(own_cpu_ns()) / 1e9; }
 // Adds the kinds of objects to the caches. `most_seconds` is the CPU time that this may take.
 void sample_caches(double most_seconds, std::vector<LargeCache>& caches) {
   const double end = cpu_seconds() + most_seconds;
-  ObjectsReport report = sample_objects(names_of(caches), kLimits, [end](double) { return cpu_seconds() < end; });
+  ObjectsReport report =
+      sample_objects(names_of_unknown(caches), kLimits, [end](double) { return cpu_seconds() < end; });
   for (CacheKinds& kinds : report.caches) {
     const auto cache = std::ranges::find_if(caches, [&](const LargeCache& one) {
       return one.name == kinds.cache || std::ranges::find(kinds.aliases, one.name) != kinds.aliases.end();
@@ -48,10 +51,11 @@ void sample_caches(double most_seconds, std::vector<LargeCache>& caches) {
 
 }  // namespace
 
-void inspect_large_caches(const SnapshotResult& after, InvestigationResult& result) {
+void inspect_large_caches(const SnapshotResult& after, const std::string& objects, InvestigationResult& result) {
   result.large_caches = large_caches(after, result.judgement);
-  if (result.large_caches.empty()) return;
-  const std::vector<std::string> names = names_of(result.large_caches);
+  if (!objects.empty()) read_sampled_caches(objects, result.large_caches);
+  const std::vector<std::string> names = names_of_unknown(result.large_caches);
+  if (names.empty()) return;
   const auto cannot = [&](std::string why, std::string how) {
     result.unseen.push_back({fmt::format("the objects in {}", fmt::join(names, ", ")), std::move(why), std::move(how)});
   };

@@ -2,6 +2,8 @@
 // Samples the objects of large and growing slab caches, for `investigate`.
 #pragma once
 
+#include <string>
+
 #include "results/growth/investigation.hpp"
 
 namespace kmt {
@@ -9,8 +11,9 @@ namespace kmt {
 // CPU seconds that sampling the objects of large caches takes. The fixed part is for reading symbols and types.
 inline constexpr double kSecondsOfObjects = 0.6;
 
-// Sets the large caches of the result. If the machine was watched, samples their objects, within the CPU budget. If
-// they cannot be sampled, adds the reason to the unseen sources.
-void inspect_large_caches(const SnapshotResult& after, InvestigationResult& result);
+// Sets the large caches of the result. If this run watched the machine, samples their objects, within the CPU budget.
+// Otherwise, takes them from the file that an earlier run wrote (cli/investigate/sampled_caches.hpp); `objects` is its
+// path, or empty. If the objects are unknown, adds the reason to the unseen sources.
+void inspect_large_caches(const SnapshotResult& after, const std::string& objects, InvestigationResult& result);
 
 }  // namespace kmt

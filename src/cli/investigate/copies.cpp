@@ -17,6 +17,7 @@
 #include "base/folder.hpp"
 #include "base/text.hpp"
 #include "cli/investigate/evidence.hpp"
+#include "cli/investigate/sampled_caches.hpp"
 #include "cli/support/names_in_time.hpp"
 #include "reading/snapshots.hpp"
 #include "results/series/trend.hpp"
@@ -258,6 +259,9 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
   copied.trace = trace_in(folder);
   if (const std::string evidence = fmt::format("{}/{}", folder, kEvidenceFile); fs::is_regular_file(evidence, code))
     copied.evidence = evidence;
+  if (const std::string objects = fmt::format("{}/{}", folder, kObjectsFile);
+      !copied.evidence.empty() && fs::is_regular_file(objects, code))
+    copied.objects = objects;
   const std::vector<std::string> folders = take_states(folder, duration_ns, copied);
   copied.before_path = snapshot_in(folder, "before");
   copied.after_path = snapshot_in(folder, "after");

@@ -33,6 +33,7 @@ struct CopiedKernel {
   std::uint32_t page_size = 4096;
   std::string trace;     // path of the trace; empty if there is none
   std::string evidence;  // path of the evidence that `investigate` wrote; empty if there is none
+  std::string objects;   // path of the kinds of objects that `investigate` wrote with it; empty if there are none
 };
 
 // Reads the copies and traces in a folder. If `folder` is a file or has only a kernel log, reads the reports in the

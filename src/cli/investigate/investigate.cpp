@@ -23,6 +23,7 @@
 #include "cli/investigate/evidence.hpp"
 #include "cli/investigate/live.hpp"
 #include "cli/investigate/place.hpp"
+#include "cli/investigate/sampled_caches.hpp"
 #include "cli/investigate/samples.hpp"
 #include "cli/investigate/states.hpp"
 #include "cli/report/html.hpp"
@@ -140,15 +141,15 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
   }
 }
 
-// Adds what the last snapshot shows apart from growth.
-void inspect(const SnapshotResult& last, InvestigationResult& result) {
+// Adds what the last snapshot shows apart from growth. `objects` is the file with sampled objects, or empty.
+void inspect(const SnapshotResult& last, const std::string& objects, InvestigationResult& result) {
   result.health = last.health;
   const auto dying = std::ranges::find(last.health, HealthTopic::dying_cgroups, &HealthCheck::topic);
   if (dying != last.health.end() && is_warning(*dying)) {
     result.dying_cgroups = last.dying_cgroups;
     result.pods = last.memory.pods;
   }
-  inspect_large_caches(last, result);
+  inspect_large_caches(last, objects, result);
 }
 
 int give(const InvestigateArguments& options, InvestigationPlace& place, const std::vector<std::string>& written,
@@ -240,7 +241,11 @@ int investigate_live(const InvestigateArguments& options) {
   result.census = watched.census;
   result.judgement = judge(watched.evidence);
   add_names(after, result.judgement);
-  inspect(after, result);
+  inspect(after, {}, result);
+  if (const std::string objects = json_sampled_caches(result.large_caches); place.keeps_files() && !objects.empty()) {
+    write_new_file(fmt::format("{}/{}", place.folder(), kObjectsFile), objects);
+    watched.written.emplace_back(kObjectsFile);
+  }
   return give(options, place, watched.written, trace, result);
 }
 
@@ -341,7 +346,7 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
   if (copied.after) add_names(*copied.after, result.judgement);
-  if (copied.after) inspect(*copied.after, result);
+  if (copied.after) inspect(*copied.after, copied.objects, result);
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&
       copied.states.size() < Trend::kFewestValues)
     result.unseen.push_back({"whether the change continues",

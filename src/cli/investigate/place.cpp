@@ -22,6 +22,7 @@
 #include "base/file.hpp"
 #include "base/folder.hpp"
 #include "cli/investigate/evidence.hpp"
+#include "cli/investigate/sampled_caches.hpp"
 #include "cli/support/say.hpp"
 
 namespace kmt {
@@ -48,6 +49,7 @@ constexpr std::array kFiles = {
     FileText{"profile.kmt", "samples: `kmemtrace profile --show`"},
     FileText{"trace.kmt", "exact recording: `kmemtrace report`, `kmemtrace leaks`"},
     FileText{kEvidenceFile, "collected evidence: `kmemtrace investigate --from` judges it again"},
+    FileText{kObjectsFile, "kinds of objects in large slab caches, for `kmemtrace investigate --from`"},
     FileText{kSummaryFile, "complete result with every series, as JSON"},
     FileText{kPageFile, "complete result as a page"},
 };

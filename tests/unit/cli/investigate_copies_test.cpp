@@ -13,11 +13,14 @@
 #include "capture/sideband/process_facts.hpp"
 #include "cli/investigate/copies.hpp"
 #include "cli/investigate/evidence.hpp"
+#include "cli/investigate/sampled_caches.hpp"
 #include "cli/support/names_in_time.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "reading/snapshots.hpp"
 #include "results/series/thresholds.hpp"
 #include "support/investigation_evidence.hpp"
+#include "views/json/common.hpp"
+#include "views/json/objects.hpp"
 
 namespace kmt {
 namespace {
@@ -329,6 +332,90 @@ TEST_F(InvestigateCopies, DamagedEvidenceIsRefused) {
         replaced("evidence/1", "evidence/2"), replaced("\"stack\":[\"take0+0x1\"", "\"stack\":[5")}) {
     write(kEvidenceFile, text);
     EXPECT_THROW(read_evidence(folder_ / kEvidenceFile, result, evidence), Error) << text.substr(0, 80);
+  }
+}
+
+// A cache whose objects were sampled, with all kinds of words.
+LargeCache sampled_cache() {
+  LargeCache cache;
+  cache.name = "kmalloc-192";
+  cache.bytes = 4096;
+  cache.end = ReadingEnd::most_bytes;
+  cache.kinds.emplace();
+  cache.kinds->cache = ":0000192";
+  cache.kinds->aliases = {"kmalloc-192"};
+  cache.kinds->object_size = 192;
+  cache.kinds->slot_size = 256;
+  cache.kinds->slabs_found = 7;
+  cache.kinds->slabs_read = 5;
+  cache.kinds->slabs_changed = 2;
+  cache.kinds->slabs_unreadable = 1;
+  cache.kinds->slabs_damaged = 3;
+  cache.kinds->searched = 0.5;
+  cache.kinds->knows_all_slots = true;
+  cache.kinds->sampled = 40;
+  cache.kinds->objects = 16;
+  cache.kinds->bytes = 4096;
+  SlabKind kind;
+  kind.symbol = "session_ops";
+  kind.module = "leaky";
+  kind.module_source = ModuleSource::neighbour;
+  kind.structure = {"session", Confidence::medium};
+  kind.share = 0.75;
+  kind.sampled = 30;
+  kind.objects = 12;
+  kind.bytes = 3072;
+  kind.members = {{8, {WordTarget::Kind::symbol, "session_ops", "leaky", 0}, 1},
+                  {16, {WordTarget::Kind::object, "filp", "", 24}, 0.5},
+                  {24, {WordTarget::Kind::list, "", "", 0}, 0.25},
+                  {40, {WordTarget::Kind::itself, "", "", 40}, 1},
+                  {48, {WordTarget::Kind::text, "", "", 0}, 1}};
+  kind.addresses = {0xffff888000001000, 0xffff8880000010c0};
+  cache.kinds->kinds = {kind, {}};
+  return cache;
+}
+
+TEST_F(InvestigateCopies, KindsOfObjectsAreKept) {
+  LargeCache unknown;
+  unknown.name = "dentry";
+  write(kObjectsFile, json_sampled_caches({unknown, sampled_cache()}));
+  std::vector<LargeCache> caches(3);
+  caches[0].name = "other";
+  caches[1].name = "kmalloc-192";
+  caches[2].name = "dentry";
+  read_sampled_caches(folder_ / kObjectsFile, caches);
+  EXPECT_FALSE(caches[0].kinds || caches[2].kinds);
+  ASSERT_TRUE(caches[1].kinds);
+  const LargeCache expected = sampled_cache();
+  constexpr std::size_t kAll = 10;
+  EXPECT_EQ(json_cache_kinds(*caches[1].kinds, caches[1].end, kAll),
+            json_cache_kinds(*expected.kinds, expected.end, kAll));
+  EXPECT_EQ(json_sampled_caches(caches), json_sampled_caches({expected}));
+  EXPECT_EQ(caches[1].end, ReadingEnd::most_bytes);
+  EXPECT_TRUE(caches[1].kinds->knows_all_slots);
+  EXPECT_EQ(caches[1].kinds->kinds[0].members[1].target, expected.kinds->kinds[0].members[1].target);
+  EXPECT_EQ(caches[1].kinds->kinds[1].module_source, ModuleSource::unknown);
+  EXPECT_EQ(json_sampled_caches({unknown}), "") << "there is nothing to keep";
+}
+
+TEST_F(InvestigateCopies, DamagedKindsOfObjectsAreRefused) {
+  const std::string whole = json_sampled_caches({sampled_cache()});
+  std::vector<LargeCache> caches(1);
+  caches[0].name = "kmalloc-192";
+  const auto replaced = [&](const std::string& what, const std::string& by) {
+    std::string text = whole;
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), by);
+  };
+  for (const std::string& text :
+       {std::string(), std::string("[]"), whole.substr(0, whole.size() / 2), replaced("objects/1", "objects/2"),
+        replaced("\"share\":0.75", "\"share\":1.5"), replaced("\"share\":0.75", "\"share\":null"),
+        replaced("\"sampled\":40", "\"sampled\":-4"), replaced("\"sampled\":40", "\"sampled\":18446744073709551615"),
+        replaced("\"offset\":16", "\"offset\":99999999999"), replaced("\"neighbour\"", "\"friend\""),
+        replaced("\"most_bytes\"", "\"most\""), replaced("\"medium\"", "7"), replaced("\"itself\"", "\"me\"")}) {
+    write(kObjectsFile, text);
+    EXPECT_THROW(read_sampled_caches(folder_ / kObjectsFile, caches), Error) << text.substr(0, 80);
   }
 }
 
