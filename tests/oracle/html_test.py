@@ -22,6 +22,7 @@ DATA = os.environ['KMEMTRACE_DATA']
 TRACES = ('amd64/trace.dat', 'amd64-5.10/trace.dat', 'amd64-stacks/trace.dat', 'arm64/trace.dat', 'i386/trace.dat',
           's390x/trace.dat', 's390x/trace.lost.dat', 's390x/trace.stack.dat')
 ALLOCATORS = ('slab', 'percpu', 'vmalloc', 'pages')
+CLASSES = ('left_live', 'freed_inside', 'freed_older', 'throughout')
 COUNTS = ('allocations', 'requested', 'allocated', 'frees', 'freed', 'replacements', 'replaced')
 
 
@@ -66,6 +67,36 @@ def summed(changes, key):
         total = sums.setdefault(key(group, bucket), dict.fromkeys(COUNTS, 0))
         for name in COUNTS:
             total[name] += counts[name]
+    return sums
+
+
+def classes_of_groups(explore, changes, first, last):
+    """Returns the bytes of each group by class, for a range of buckets of `lives`."""
+    groups = [[0] * len(CLASSES) for _ in explore['groups']['allocator']]
+    for group, bucket, counts in changes:
+        left_live, freed_inside, _, throughout = range(len(CLASSES))
+        step = bucket // explore['lives_coarse']
+        if step < first:
+            groups[group][throughout] += counts['allocated'] - counts['freed']
+        elif step < last:
+            groups[group][left_live] += counts['allocated'] - counts['freed']
+            groups[group][freed_inside] += counts['freed']
+    lives = explore['lives']
+    group = 0
+    for by, began, ended, size in zip(lives['group'], lives['began'], lives['ended'], lives['bytes']):
+        group += by
+        if began < first <= ended < last:
+            for at, sign in enumerate((1, -1, 1, -1)):
+                groups[group][at] += sign * size
+    return groups
+
+
+def sum_of_classes(groups, explore, key, allocator):
+    sums = {}
+    for group, classes in enumerate(groups):
+        if explore['groups']['allocator'][group] == allocator:
+            before = sums.get(key(group), [0] * len(CLASSES))
+            sums[key(group)] = [one + other for one, other in zip(before, classes)]
     return sums
 
 
@@ -145,30 +176,31 @@ class Html(unittest.TestCase):
                 self.assertLessEqual(abs(found['allocated'] - expected['bytes_allocated']), 8192)
 
     def test_memory_of_a_window(self):
-        """The classes of `report --window` must follow from `lives` and `changes`."""
+        """The classes of `report --window` must follow from `lives` and `changes`, in total and by call site."""
         compared = 0
         for trace, explore, changes in self.traces():
             width = explore['bucket_ns'] * explore['lives_coarse']
-            columns = explore['lives']
-            lives = list(zip(columns['allocator'], columns['began'], columns['ended'], columns['bytes']))
             steps = -(-explore['buckets'] // explore['lives_coarse'])
             for first, last in ((steps // 4, steps // 2), (steps // 2, steps // 2 + 1), (steps // 3, steps)):
                 since, until = (f'+{step * width // 10**9}.{step * width % 10**9:09}' for step in (first, last))
-                windows = report(trace, '--window', f'{since},{until}')['window']
+                expected = report(trace, '--window', f'{since},{until}')
+                windows = expected['window']
+                groups = classes_of_groups(explore, changes, first, last)
                 for number, name in enumerate(ALLOCATORS):
                     if name not in windows:
                         continue
                     compared += 1
-                    ended = [life for life in lives if life[0] == number and first <= life[2] < last]
-                    inside = sum(life[3] for life in ended if life[1] >= first)
-                    older = sum(life[3] for life in ended if life[1] < first)
-                    mine = [(bucket // explore['lives_coarse'], counts) for group, bucket, counts in changes
-                            if explore['groups']['allocator'][group] == number]
-                    allocated = sum(counts['allocated'] for step, counts in mine if first <= step < last)
-                    at_start = sum(counts['allocated'] - counts['freed'] for step, counts in mine if step < first)
-                    found = {kind: part['bytes'] for kind, part in windows[name].items() if isinstance(part, dict)}
-                    self.assertEqual(found, {'left_live': allocated - inside, 'freed_inside': inside, 'freed_older': older,
-                                             'throughout': at_start - older}, (trace, first, last, name))
+                    self.assertEqual(sum_of_classes(groups, explore, lambda group: number, number).get(number, [0] * 4),
+                                     [windows[name][kind]['bytes'] for kind in CLASSES], (trace, first, last, name))
+                strings = explore['strings']
+                sites = sum_of_classes(groups, explore, lambda group: strings[explore['groups']['site'][group]], 0)
+                wanted = {}
+                for row in expected['groups'].get('slab', {'rows': []})['rows']:
+                    sums = wanted.setdefault(row['keys']['call-site']['symbol'], [0] * 4)
+                    for at, kind in enumerate(CLASSES):
+                        sums[at] += row['window'][kind]['bytes']
+                self.assertEqual({site: sums for site, sums in sites.items() if any(sums)},
+                                 {site: sums for site, sums in wanted.items() if any(sums)}, (trace, first, last))
         self.assertGreater(compared, 20)
 
     def test_stacks_end_at_the_allocation(self):

@@ -12,8 +12,8 @@
 // These files may be next to REPORT.html; if they exist, the numbers must be the same: REPORT.report.json
 // (report --json --limit 2000), REPORT.caches.json (the same with --by cache), REPORT.modules.json (--by module),
 // REPORT.subsystems.json (--by subsystem), REPORT.directories.json (--by directory),
-// REPORT.tasks.json (--by comm), REPORT.leaks.json (leaks --json), REPORT.diff.json and REPORT.graph.json
-// (graph --json --args --ret --limit 0).
+// REPORT.tasks.json (--by comm), REPORT.window.json (--window with the time of selected_time.mjs), REPORT.leaks.json
+// (leaks --json), REPORT.diff.json and REPORT.graph.json (graph --json --args --ret --limit 0).
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -57,9 +57,22 @@ const { values, positionals: reports } = parseArgs({
   },
 });
 
+const kDocuments = [
+  'report',
+  'caches',
+  'modules',
+  'subsystems',
+  'directories',
+  'tasks',
+  'window',
+  'leaks',
+  'diff',
+  'graph',
+];
+
 function documentsOf(report) {
   const documents = {};
-  for (const name of ['report', 'caches', 'modules', 'subsystems', 'directories', 'tasks', 'leaks', 'diff', 'graph']) {
+  for (const name of kDocuments) {
     const file = report.replace(/\.html$/, `.${name}.json`);
     if (existsSync(file)) documents[name] = JSON.parse(readFileSync(file, 'utf8'));
   }

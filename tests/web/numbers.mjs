@@ -2,6 +2,7 @@
 // Compares the numbers on the pages with those of `kmemtrace report --json` and `diff --json`.
 import { callsAgree } from './calls.mjs';
 import { goTo, rowsOf, valueOf } from './reading.mjs';
+import { kSelected } from './selected_time.mjs';
 
 const kAllocators = ['slab', 'percpu', 'vmalloc', 'pages'];
 
@@ -71,6 +72,40 @@ async function windowAddsUp(page, checks) {
       checks.equal(row['left-live'] + row['freed-inside'], totals.get(row.allocator)?.allocated, `${of}, allocated`);
     }
   }
+}
+
+const kClasses = {
+  'left-live': 'left_live',
+  'freed-inside': 'freed_inside',
+  'freed-older': 'freed_older',
+  throughout: 'throughout',
+};
+
+// The classes of the selected time, in total and of each call site, must equal those of `report --window`.
+async function windowAgrees(page, checks, { window: totals, groups }) {
+  await goTo(page, `#timeline?range=${kSelected.from}-${kSelected.to}`);
+  for (const row of await rowsOf(page, 'window'))
+    for (const [column, kind] of Object.entries(kClasses))
+      checks.equal(row[column], totals[row.allocator][kind].bytes, `selected time: ${row.allocator} ${kind}`);
+  const shown = new Map((await rowsOf(page, 'window-site')).map((row) => [`${row.allocator} ${row.name}`, row]));
+  const wanted = new Map(); // several call sites may have the same name
+  for (const [allocator, { rows }] of Object.entries(groups))
+    for (const row of rows) {
+      const key = `${allocator} ${keyOf(row, 'call-site')}`;
+      const sums = wanted.get(key) ?? Object.fromEntries(Object.values(kClasses).map((kind) => [kind, 0]));
+      for (const kind of Object.values(kClasses)) sums[kind] += row.window[kind].bytes;
+      wanted.set(key, sums);
+    }
+  for (const [key, sums] of wanted) {
+    if (Object.values(sums).every((sum) => sum === 0)) {
+      checks.ok(!shown.has(key), `selected time: ${key} has no memory`);
+      continue;
+    }
+    if (!checks.ok(shown.has(key), `selected time: ${key} is shown`)) continue;
+    for (const [column, kind] of Object.entries(kClasses))
+      checks.equal(shown.get(key)[column], sums[kind], `selected time: ${key} ${kind}`);
+  }
+  checks.ok(wanted.size > 0, 'selected time: call sites are compared');
 }
 
 function keyOf(row, key) {
@@ -178,7 +213,7 @@ async function verdictAgrees(page, checks, { found, unclear }) {
 }
 
 export async function numbersAgree(page, checks, documents) {
-  const { report, caches, modules, subsystems, directories, tasks, leaks, diff, graph } = documents;
+  const { report, caches, modules, subsystems, directories, tasks, window, leaks, diff, graph } = documents;
   if (leaks && !diff) await verdictAgrees(page, checks, leaks);
   if (report) {
     checks.equal(await valueOf(page, '.facts dd[data-value]'), report.trace.duration_ns, 'duration');
@@ -191,6 +226,7 @@ export async function numbersAgree(page, checks, documents) {
     await anomaliesAgree(page, checks, report);
     await flameAgrees(page, checks, report);
   }
+  if (window) await windowAgrees(page, checks, window);
   if (graph) await callsAgree(page, checks, graph);
   if (caches) await tableAgrees(page, checks, caches, 'caches', 'cache');
   if (modules) await ownersAgree(page, checks, modules, 'modules', 'module');

@@ -39,6 +39,7 @@ documents() { # NAME TRACE
 of_trace() { # NAME TRACE
   documents "$1" "$2"
   "$kmemtrace" report --html "$1.html" "$2"
+  "$kmemtrace" report --json --limit 2000 --window "$("$NODE" "$here/selected_time.mjs" "$1.html")" "$2" >"$1.window.json"
 }
 
 # Names of tasks, call sites, functions in stacks, and events that try to inject markup, or to move the text next to

@@ -85,8 +85,8 @@ export function smallExplore(): Explore {
       bytes: [300, 50, 4096],
     },
     // Group 0 allocated 200 bytes in bucket 0 and 100 in bucket 2; 300 ended in bucket 3. Group 1 allocated 50 in
-    // bucket 1, which ended in bucket 4.
-    lives: { allocator: [0, 0, 0], began: [0, 1, 0], ended: [1, 1, 2], allocations: [2, 1, 5], bytes: [200, 100, 50] },
+    // bucket 1, which ended in bucket 4. The 100 bytes ended in the coarse bucket of their allocation.
+    lives: { group: [0, 1], began: [0, 0], ended: [1, 2], bytes: [200, 50] },
     lives_coarse: 2,
     coarse: 2,
     cpu_nodes: [0, 0, 1],

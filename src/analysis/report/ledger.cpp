@@ -158,7 +158,7 @@ void Ledger::count_end(const Event& event, const Ending& ending) {
   const Origin& origin = origins_[ending.origin];
   const LiveCount amount{ending.whole ? 1u : 0u, ending.bytes};
   if (window_) window_->add(origin.allocator, origin.group, amount, ending.began_ns, event.time_ns);
-  if (traffic_) traffic_->ended(origin.allocator, amount, ending.began_ns);
+  if (traffic_) traffic_->ended(origin.group, ending.bytes, ending.began_ns);
 }
 
 void Ledger::end_freed(const Event& event, const Ending& ending) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <tuple>
 
 namespace kmt {
 
@@ -14,6 +12,7 @@ namespace {
 // entry.
 constexpr std::size_t kMostOfGroups = 2'000'000;
 constexpr std::size_t kMostOfOthers = 100'000;
+constexpr std::size_t kMostLives = 150'000;
 
 }  // namespace
 
@@ -22,7 +21,7 @@ TrafficLog::Sums::Sums(std::uint64_t start_ns)
       sizes(start_ns, kMostOfOthers),
       lifetimes(start_ns, kMostOfOthers),
       cpus(start_ns, kMostOfOthers),
-      lives(start_ns, kMostOfOthers) {}
+      lives(start_ns, kMostLives) {}
 
 void TrafficLog::see(const Event& event) {
   if (!sums_) sums_.emplace(event.time_ns);
@@ -75,37 +74,15 @@ void TrafficLog::freed(const Origin& origin, std::uint64_t bytes, bool whole, st
   of_cpus.freed += bytes;
 }
 
-void TrafficLog::ended(Allocator allocator, const LiveCount& amount, std::uint64_t began_ns) {
-  const TimeBuckets& clock = sums_->groups.clock();  // includes the time of every allocation
-  const std::uint64_t offset = began_ns > clock.start_ns() ? began_ns - clock.start_ns() : 0;
-  const auto [id, is_new] =
-      lives_.id_of({static_cast<std::uint32_t>(offset >> clock.shift()), static_cast<std::uint16_t>(clock.shift()),
-                    static_cast<std::uint16_t>(allocator)});
-  TrafficCounts& counts = sums_->lives.at(id, now_ns_);
-  counts.frees += amount.allocations;
-  counts.freed += amount.bytes;
-}
-
-std::vector<LifeTraffic> TrafficLog::take_lives(std::uint32_t shift) {
-  std::map<std::tuple<std::uint16_t, std::uint32_t, std::uint32_t>, LiveCount> sums;
-  for (const Traffic& entry : sums_->lives.take(shift)) {
-    const LifeKey& key = lives_[entry.id];
-    sums[{key.allocator, widened(key.began, shift - key.shift), entry.bucket}] +=
-        {entry.counts.frees, entry.counts.freed};
-  }
-  std::vector<LifeTraffic> lives;
-  lives.reserve(sums.size());
-  for (const auto& [of, sum] : sums)
-    lives.push_back(
-        {static_cast<Allocator>(std::get<0>(of)), std::get<1>(of), std::get<2>(of), sum.allocations, sum.bytes});
-  return lives;
+void TrafficLog::ended(std::uint32_t group, std::uint64_t bytes, std::uint64_t began_ns) {
+  sums_->lives.add(group, bytes, began_ns, now_ns_);
 }
 
 TrafficOverTime TrafficLog::finish(std::uint64_t end_ns) {
   TrafficOverTime traffic;
   if (!sums_) return traffic;
-  for (BucketedSums* const sums : {&sums_->groups, &sums_->sizes, &sums_->lifetimes, &sums_->cpus, &sums_->lives})
-    sums->end(end_ns);
+  for (BucketedSums* const sums : {&sums_->groups, &sums_->sizes, &sums_->lifetimes, &sums_->cpus}) sums->end(end_ns);
+  sums_->lives.end(end_ns);
   const TimeBuckets& clock = sums_->groups.clock();
   traffic.axis = {clock.start_ns(), clock.end_ns(), clock.width_ns(), clock.count()};
   const std::uint32_t shift =
@@ -125,22 +102,20 @@ TrafficOverTime TrafficLog::finish(std::uint64_t end_ns) {
     traffic.cpus.push_back({static_cast<Allocator>(key.allocator), key.from, key.to, entry.bucket, entry.counts.frees,
                             entry.counts.freed});
   }
-  const std::uint32_t lives_shift = std::max(clock.shift(), sums_->lives.shift());
-  traffic.lives_coarse = 1u << (lives_shift - clock.shift());
-  traffic.lives = take_lives(lives_shift);
+  traffic.lives_coarse = 1u << (std::max(clock.shift(), sums_->lives.shift()) - clock.shift());
   return traffic;
 }
 
 std::vector<SharedTraffic> TrafficLog::of_groups(std::size_t groups) {
-  std::vector<SharedTraffic> of_groups(groups);
-  if (!sums_) return of_groups;
-  const std::vector<Traffic> all = sums_->groups.take(sums_->groups.shift());
-  for (auto first = all.begin(); first != all.end();) {
-    const auto last = std::find_if(first, all.end(), [&](const Traffic& entry) { return entry.id != first->id; });
-    of_groups[first->id] = std::make_shared<const std::vector<Traffic>>(first, last);
-    first = last;
-  }
-  return of_groups;
+  std::vector<SharedTraffic> shared(groups);
+  if (!sums_) return shared;
+  std::vector<GroupTraffic> of_groups(groups);
+  for (const Traffic& entry : sums_->groups.take(sums_->groups.shift())) of_groups[entry.id].changes.push_back(entry);
+  sums_->lives.take(std::max(sums_->groups.shift(), sums_->lives.shift()), of_groups);
+  for (std::size_t group = 0; group < groups; ++group)
+    if (!of_groups[group].changes.empty())
+      shared[group] = std::make_shared<const GroupTraffic>(std::move(of_groups[group]));
+  return shared;
 }
 
 }  // namespace kmt

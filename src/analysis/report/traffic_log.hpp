@@ -8,8 +8,8 @@
 
 #include "analysis/matching/grouping.hpp"
 #include "analysis/series/bucketed_sums.hpp"
+#include "analysis/series/life_sums.hpp"
 #include "base/intern_table.hpp"
-#include "results/report/live_count.hpp"
 #include "results/report/traffic.hpp"
 
 namespace kmt {
@@ -26,8 +26,8 @@ class TrafficLog {
   // Counts a free. `whole` is true if nothing of the allocation remains after this event.
   void freed(const Origin& origin, std::uint64_t bytes, bool whole, std::uint64_t began_ns, std::uint16_t began_cpu);
 
-  // Counts memory that ended, with or without a free. Duplicate events end nothing.
-  void ended(Allocator allocator, const LiveCount& amount, std::uint64_t began_ns);
+  // Counts memory of a group that ended, with or without a free. Duplicate events end nothing.
+  void ended(std::uint32_t group, std::uint64_t bytes, std::uint64_t began_ns);
 
   // Returns the counts of all data except groups. In the result, call sites are CallSiteId values. `end_ns` is the end
   // of the recording.
@@ -36,8 +36,6 @@ class TrafficLog {
   std::vector<SharedTraffic> of_groups(std::size_t groups);
 
  private:
-  std::vector<LifeTraffic> take_lives(std::uint32_t shift);
-
   struct SizeKey {
     std::uint64_t requested;
     std::uint64_t allocated;
@@ -54,15 +52,10 @@ class TrafficLog {
     std::uint16_t from;
     std::uint16_t to;
   };
-  // The bucket in which memory was allocated (index `began`), and the buckets' width (`shift`) when it was freed.
-  struct LifeKey {
-    std::uint32_t began;
-    std::uint16_t shift;
-    std::uint16_t allocator;
-  };
   struct Sums {
     explicit Sums(std::uint64_t start_ns);
-    BucketedSums groups, sizes, lifetimes, cpus, lives;
+    BucketedSums groups, sizes, lifetimes, cpus;
+    LifeSums lives;
   };
 
   std::uint64_t now_ns_ = 0;
@@ -71,7 +64,6 @@ class TrafficLog {
   InternTable<SizeKey> sizes_;
   InternTable<LifetimeKey> lifetimes_;
   InternTable<CpuKey> cpus_;
-  InternTable<LifeKey> lives_;
 };
 
 }  // namespace kmt

@@ -43,8 +43,18 @@ struct Traffic {
   TrafficCounts counts;
 };
 
-// Counts of one group in each time bucket, sorted by bucket.
-using SharedTraffic = std::shared_ptr<const std::vector<Traffic>>;  // null if the group has no such counts
+// Bytes of a group that were allocated in bucket `began` and ended in a later bucket `ended`, with or without a free.
+struct LifeTraffic {
+  std::uint32_t began = 0;
+  std::uint32_t ended = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct GroupTraffic {
+  std::vector<Traffic> changes;    // counts in each bucket, sorted by bucket
+  std::vector<LifeTraffic> lives;  // in buckets of TrafficOverTime::lives_coarse
+};
+using SharedTraffic = std::shared_ptr<const GroupTraffic>;  // null if the group has no such counts
 
 // Number of slab allocations in one bucket with equal call site, requested size and allocated size.
 struct SizeTraffic {
@@ -76,17 +86,8 @@ struct CpuTraffic {
   std::uint64_t bytes = 0;
 };
 
-// Number and bytes of allocations with equal buckets of their allocation and their end (free or replacement).
-struct LifeTraffic {
-  Allocator allocator = Allocator::slab;
-  std::uint32_t began = 0;
-  std::uint32_t ended = 0;
-  std::uint64_t allocations = 0;
-  std::uint64_t bytes = 0;
-};
-
 // Counts over time that do not belong to groups. Their buckets are `coarse` times as wide as those of the axis. Counts
-// of groups are in GroupRow::traffic, in buckets of the axis.
+// of groups are in GroupRow::traffic.
 struct TrafficOverTime {
   TimeAxis axis;
   std::uint32_t coarse = 1;
@@ -94,8 +95,7 @@ struct TrafficOverTime {
   std::vector<SizeTraffic> sizes;
   std::vector<LifetimeTraffic> lifetimes;
   std::vector<CpuTraffic> cpus;
-  std::uint32_t lives_coarse = 1;  // like `coarse`, for the buckets of `lives`
-  std::vector<LifeTraffic> lives;
+  std::uint32_t lives_coarse = 1;       // like `coarse`, for GroupTraffic::lives
   std::vector<std::int16_t> cpu_nodes;  // empty: unknown
 };
 

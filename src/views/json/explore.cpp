@@ -11,6 +11,7 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -198,7 +199,7 @@ class Explorer {
     std::size_t entries = 0;
     std::size_t groups = 0;
     for (const GroupRow* const row : most_important_first(result_)) {
-      const std::size_t size = row->traffic ? row->traffic->size() : 0;
+      const std::size_t size = row->traffic ? row->traffic->changes.size() : 0;
       if (groups < kMostGroups && entries + size <= kMostEntries) {
         ++groups;
         entries += size;
@@ -216,7 +217,8 @@ class Explorer {
     std::uint64_t groups = 0;
     std::uint64_t bytes_allocated = 0;
     std::uint64_t live_bytes = 0;
-    std::map<std::uint32_t, TrafficCounts> traffic;  // key: index of the bucket
+    std::map<std::uint32_t, TrafficCounts> traffic;                          // key: index of the bucket
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> lives;  // bytes by LifeTraffic::began and ended
   };
 
   const KeyValue* value_of(GroupKey key, const GroupRow& row) const {
@@ -264,8 +266,10 @@ class Explorer {
                 strings_.id_of(text_of(owner)), strings_.id_of(cache_of(row)),
                 strings_.id_of(plain_text(*value_of(GroupKey::comm, row))),
                 order != nullptr ? static_cast<std::int64_t>(*order) : -1);
-    if (row.traffic)
-      for (const Traffic& entry : *row.traffic) add_change(entry.bucket, entry.counts);
+    if (row.traffic) {
+      for (const Traffic& entry : row.traffic->changes) add_change(entry.bucket, entry.counts);
+      for (const LifeTraffic& life : row.traffic->lives) add_life(life.began, life.ended, life.bytes);
+    }
     ++next_group_;
   }
 
@@ -274,8 +278,9 @@ class Explorer {
     ++others.groups;
     others.bytes_allocated += row.bytes_allocated;
     others.live_bytes += row.live_bytes;
-    if (row.traffic)
-      for (const Traffic& entry : *row.traffic) others.traffic[entry.bucket] += entry.counts;
+    if (!row.traffic) return;
+    for (const Traffic& entry : row.traffic->changes) others.traffic[entry.bucket] += entry.counts;
+    for (const LifeTraffic& life : row.traffic->lives) others.lives[{life.began, life.ended}] += life.bytes;
   }
 
   void add_others() {
@@ -283,6 +288,7 @@ class Explorer {
       const std::uint32_t name = strings_.id_of(kOthers);
       groups_.add(static_cast<unsigned>(allocator), stacks_.id_of({kOthers}), name, name, name, name, name, name, -1);
       for (const auto& [bucket, counts] : others.traffic) add_change(bucket, counts);
+      for (const auto& [buckets, bytes] : others.lives) add_life(buckets.first, buckets.second, bytes);
       ++next_group_;
     }
   }
@@ -296,6 +302,12 @@ class Explorer {
                  number(counts.freed + counts.replaced), number(counts.replacements), number(counts.replaced));
     last_group_ = next_group_;
     last_bucket_ = bucket;
+  }
+
+  // Groups are added in ascending order, and stored as differences.
+  void add_life(std::uint32_t began, std::uint32_t ended, std::uint64_t bytes) {
+    lives_.add(next_group_ - last_life_group_, began, ended, number(bytes));
+    last_life_group_ = next_group_;
   }
 
   Json omitted() const {
@@ -396,14 +408,6 @@ class Explorer {
     return columns.take();
   }
 
-  Json lives() const {
-    Columns columns({"allocator", "began", "ended", "allocations", "bytes"});
-    for (const LifeTraffic& entry : traffic_.lives)
-      columns.add(static_cast<unsigned>(entry.allocator), entry.began, entry.ended, number(entry.allocations),
-                  number(entry.bytes));
-    return columns.take();
-  }
-
   Json document() {
     Json json = Json::object();
     json["start_ns"] = traffic_.axis.start_ns;
@@ -412,7 +416,7 @@ class Explorer {
     add_sizes(json);
     json["lifetimes"] = lifetimes();
     json["cpus"] = cpus();
-    json["lives"] = lives();
+    json["lives"] = lives_.take();
     json["lives_coarse"] = traffic_.lives_coarse;
     json["strings"] = strings_.list();
     json["frames"] = stacks_.frames();
@@ -435,10 +439,12 @@ class Explorer {
   Columns groups_{"allocator", "stack", "site", "module", "subsystem", "directory", "cache", "task", "order"};
   Columns changes_{"group", "bucket", "allocations",  "requested", "allocated",
                    "frees", "freed",  "replacements", "replaced"};
+  Columns lives_{"group", "began", "ended", "bytes"};
   std::map<Allocator, Others> others_;
   std::uint32_t next_group_ = 0;
   std::uint32_t last_group_ = 0;
   std::uint32_t last_bucket_ = 0;
+  std::uint32_t last_life_group_ = 0;
 };
 
 }  // namespace

@@ -240,7 +240,8 @@ export interface Explore {
   // A negative number is a CPU that is merged into "others". If `from` and `to` are both −1, they are the same CPU; if
   // one is −1 and the other −2, they are different CPUs.
   cpus: { allocator: number[]; from: number[]; to: number[]; bucket: number[]; frees: number[]; bytes: number[] };
-  lives: { allocator: number[]; began: number[]; ended: number[]; allocations: number[]; bytes: number[] };
+  // Entries are sorted by group. `group` is stored as the difference from the previous entry.
+  lives: { group: number[]; began: number[]; ended: number[]; bytes: number[] };
   lives_coarse: number;
   coarse: number;
   cpu_nodes: number[] | null;

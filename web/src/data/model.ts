@@ -19,6 +19,14 @@ export interface Changes {
   replaced: Float64Array;
 }
 
+// Memory that ended in a later bucket than it was allocated in.
+export interface Lives {
+  begin: Uint32Array; // index of each group's first entry; has one element more than there are groups
+  began: number[];
+  ended: number[];
+  bytes: number[];
+}
+
 export interface Model {
   trace: TraceDocument;
   explore: Explore;
@@ -26,6 +34,7 @@ export interface Model {
   groups: number;
   keys: Record<Dimension, Uint32Array>; // for each group: the number of a string or of an allocator
   changes: Changes;
+  lives: Lives;
   tree: StackTree;
   stringNumbers: Map<string, number>;
   possiblyFreed: Float64Array; // for each group: bytes that look live at the end, but may be freed
@@ -63,6 +72,18 @@ function decodeChanges(explore: Explore, groups: number): Changes {
   };
 }
 
+function decodeLives(explore: Explore, groups: number): Lives {
+  const { group: steps, began, ended, bytes } = explore.lives;
+  const begin = new Uint32Array(groups + 1);
+  let group = 0;
+  for (const step of steps) {
+    group += step;
+    ++begin[group + 1];
+  }
+  for (let at = 0; at < groups; ++at) begin[at + 1] += begin[at];
+  return { begin, began, ended, bytes };
+}
+
 export function makeModel(trace: TraceDocument): Model {
   const explore = trace.explore;
   const columns = explore.groups;
@@ -84,6 +105,7 @@ export function makeModel(trace: TraceDocument): Model {
       task: Uint32Array.from(columns.task),
     },
     changes: decodeChanges(explore, groups),
+    lives: decodeLives(explore, groups),
     tree: buildTree(explore),
     stringNumbers,
   };

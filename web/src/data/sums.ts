@@ -15,11 +15,14 @@ export interface Sums {
   peak: number; // highest value of live bytes at the ends of buckets
 }
 
-export interface Folded extends Sums {
-  key: number;
+// The groups that have the same key and allocator.
+export interface KeyGroups {
+  key: number; // number of a string or of an allocator, or the order
   allocator: number;
-  groups: number[];
+  groups: number[]; // indices of the model's groups
 }
+
+export type Folded = KeyGroups & Sums;
 
 const kSlab = 0;
 
@@ -90,9 +93,8 @@ export function listOf(selected: Uint8Array): number[] {
   return groups;
 }
 
-// Combines groups that have the same key. There is one row for each value and allocator.
-export function fold(model: Model, dimension: Dimension | 'order', filter: Filter): Folded[] {
-  const range = rangeOf(model, filter);
+// Returns the groups that the filter selects, in a row for each key and allocator.
+export function groupsBy(model: Model, dimension: Dimension | 'order', filter: Filter): KeyGroups[] {
   const selected = selectedGroups(model, filter);
   const keys = dimension === 'order' ? model.explore.groups.order : model.keys[dimension];
   const members = new Map<number, number[]>();
@@ -103,10 +105,15 @@ export function fold(model: Model, dimension: Dimension | 'order', filter: Filte
     if (known) known.push(group);
     else members.set(key, [group]);
   }
-  const rows: Folded[] = [];
-  for (const [key, groups] of members)
-    rows.push({ key: Math.floor(key / 4), allocator: ((key % 4) + 4) % 4, groups, ...sumGroups(model, groups, range) });
-  return rows.filter((row) => row.allocations || row.frees || row.live);
+  return [...members].map(([key, groups]) => ({ key: Math.floor(key / 4), allocator: ((key % 4) + 4) % 4, groups }));
+}
+
+// Returns the sums of groups that have the same key and allocator. Rows without memory in the range are left out.
+export function fold(model: Model, dimension: Dimension | 'order', filter: Filter): Folded[] {
+  const range = rangeOf(model, filter);
+  return groupsBy(model, dimension, filter)
+    .map((row) => ({ ...row, ...sumGroups(model, row.groups, range) }))
+    .filter((row) => row.allocations || row.frees || row.live);
 }
 
 // Returns the bucket of the range at whose end these groups have the most live memory.

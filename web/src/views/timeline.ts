@@ -303,7 +303,7 @@ export function timelinePage(app: App): HTMLElement {
                 height: 150,
               }),
             ),
-            windowSection(app),
+            windowSection(app, options.by),
             el(
               'div',
               { class: 'legends' },

@@ -25,7 +25,7 @@ GroupRow row_of(std::uint64_t number, std::vector<Traffic> traffic) {
   row.bytes_allocated = sum.allocated;
   row.live_bytes = sum.allocated - sum.freed - sum.replaced;
   row.peak_bytes = sum.allocated;
-  row.traffic = std::make_shared<const std::vector<Traffic>>(std::move(traffic));
+  row.traffic = std::make_shared<const GroupTraffic>(GroupTraffic{std::move(traffic), {}});
   return row;
 }
 
@@ -51,8 +51,9 @@ std::uint64_t sum_of(const nlohmann::json& column) {
 TEST(JsonExplore, ColumnsHaveTheCountsOfGroups) {
   std::vector<GroupRow> rows = {row_of(1, {traffic_in(2, 3, 400), traffic_in(7, 1, 100, 200)}),
                                 row_of(2, {traffic_in(5, 1, 50)})};
-  rows[0].traffic = std::make_shared<const std::vector<Traffic>>(std::vector<Traffic>{
-      traffic_in(2, 3, 400), {0, 7, {~std::uint64_t{0}, 0, 100, 1, 200, 1, 8}}});  // -1 allocation: a correction
+  rows[0].traffic = std::make_shared<const GroupTraffic>(GroupTraffic{
+      {traffic_in(2, 3, 400), {0, 7, {~std::uint64_t{0}, 0, 100, 1, 200, 1, 8}}},  // -1 allocation: a correction
+      {{2, 6, 200}, {2, 7, 8}}});
   const auto json = nlohmann::json::parse(json_explore(result_of(std::move(rows), 10), false));
   EXPECT_EQ(json["changes"]["group"], (std::vector<int>{0, 0, 1}));
   // Differences to the previous bucket of the group: 2 + 5 is 7.
@@ -61,6 +62,10 @@ TEST(JsonExplore, ColumnsHaveTheCountsOfGroups) {
   EXPECT_EQ(json["changes"]["allocated"], (std::vector<int>{400, 100, 50}));
   EXPECT_EQ(json["changes"]["freed"], (std::vector<int>{0, 208, 0}));
   EXPECT_EQ(json["changes"]["replaced"], (std::vector<int>{0, 8, 0}));
+  EXPECT_EQ(json["lives"]["group"], (std::vector<int>{0, 0}));
+  EXPECT_EQ(json["lives"]["began"], (std::vector<int>{2, 2}));
+  EXPECT_EQ(json["lives"]["ended"], (std::vector<int>{6, 7}));
+  EXPECT_EQ(json["lives"]["bytes"], (std::vector<int>{200, 8}));
   EXPECT_EQ(json["start_ns"], 100);
   EXPECT_EQ(json["buckets"], 10);
   const auto text = [&json](const nlohmann::json& index) { return json["strings"][index.get<std::size_t>()]; };
@@ -91,7 +96,9 @@ TEST(JsonExplore, SmallGroupsAreMerged) {
   std::vector<GroupRow> rows;
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < kGroups; ++i) {
-    rows.push_back(row_of(i, {traffic_in(static_cast<std::uint32_t>(i % 8), 1, 100 + i)}));
+    GroupTraffic traffic{{traffic_in(static_cast<std::uint32_t>(i % 8), 1, 100 + i)}, {{0, 1, 2}}};
+    rows.push_back(row_of(i, traffic.changes));
+    rows.back().traffic = std::make_shared<const GroupTraffic>(std::move(traffic));
     bytes += 100 + i;
   }
   rows.push_back(row_of(kGroups, {traffic_in(3, 1'000'000, 1)}));  // this group has many allocations, but few bytes
@@ -99,6 +106,9 @@ TEST(JsonExplore, SmallGroupsAreMerged) {
   EXPECT_EQ(json["groups"]["site"].size(), 20'001u);
   EXPECT_EQ(json["left_out"]["groups"], kGroups + 1 - 20'000);
   EXPECT_EQ(sum_of(json["changes"]["allocated"]), bytes + 1);
+  EXPECT_EQ(sum_of(json["lives"]["bytes"]), 2 * kGroups);
+  EXPECT_EQ(json["lives"]["bytes"].size(), 19'999 + 1u) << "the merged groups have one entry";
+  EXPECT_EQ(sum_of(json["lives"]["group"]), 20'000u);
   EXPECT_EQ(sum_of(json["changes"]["allocations"]), kGroups + 1'000'000);
   const std::vector<std::string> strings = json["strings"];
   EXPECT_NE(std::ranges::find(strings, fmt::format("site{}+0x10", kGroups)), strings.end());
