@@ -70,10 +70,11 @@ bool is_size_class_of(const SlabCache& cache, const SlabCache& kmalloc) {
 // Reads the slab caches of the running kernel and names their objects.
 class LiveObjects {
  public:
-  LiveObjects(const ObjectLimits& limits, const std::function<bool(double)>& proceed)
+  LiveObjects(std::unique_ptr<KernelReader> memory, const ObjectLimits& limits,
+              const std::function<bool(double)>& proceed)
       : limits_(limits),
         proceed_(proceed),
-        memory_(limits.bytes),
+        memory_(std::move(memory), limits.bytes),
         frames_(page_size()),
         btf_(std::string(kBtf) + "vmlinux"),
         layout_(slab_layout(btf_)),
@@ -81,6 +82,9 @@ class LiveObjects {
         names_(kallsyms_),
         addresses_(addresses()),
         slabs_(memory_, layout_, addresses_, page_size()) {}
+
+  // Reads no addresses at which the kernel may map registers of devices.
+  void read_only_ram();
 
   ObjectsReport sample(const std::vector<std::string>& names);
 
@@ -107,7 +111,7 @@ class LiveObjects {
   ObjectLimits limits_;
   const std::function<bool(double)>& proceed_;
   bool is_stopped_ = false;
-  Kcore memory_;
+  LimitedReader memory_;
   FrameFiles frames_;
   Btf btf_;
   SlubLayout layout_;
@@ -119,11 +123,13 @@ class LiveObjects {
 };
 
 SlabAddresses LiveObjects::addresses() {
-  constexpr std::uint64_t kFixedVmemmap = 0xffff'ea00'0000'0000;  // without CONFIG_DYNAMIC_MEMORY_LAYOUT
+  // without CONFIG_DYNAMIC_MEMORY_LAYOUT
+  constexpr std::uint64_t kFixedVmemmap = 0xffff'ea00'0000'0000;
+  constexpr std::uint64_t kFixedPageOffset = 0xffff'8880'0000'0000;
   SlabAddresses found = slab_symbols(kallsyms_);
   found.vmemmap = found.vmemmap == 0 ? kFixedVmemmap : read_word(memory_, found.vmemmap).value_or(0);
-  found.page_offset =
-      found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0) : memory_.page_offset().value_or(0);
+  found.page_offset = found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0)
+                                             : memory_.page_offset().value_or(kFixedPageOffset);
   const std::string cpus = "/sys/devices/system/cpu/possible";
   const std::string nodes = "/sys/devices/system/node/possible";  // missing without CONFIG_NUMA
   found.cpus = possible(cpus, read_file(cpus));
@@ -132,6 +138,19 @@ SlabAddresses LiveObjects::addresses() {
   throw Error("Cannot find the kernel's page structures (vmemmap) or its direct map of RAM", ExitCode::unsupported)
       .at({"/proc/kcore", {}, {}})
       .hint("Please report this, with the output of `uname -a`");
+}
+
+void LiveObjects::read_only_ram() {
+  if (!frames_.knows_ram())
+    throw Error("The addresses of RAM are unknown", ExitCode::unsupported).at({"/proc/iomem", {}, {}});
+  std::vector<AddressRange> allowed = {{addresses_.image_begin, addresses_.image_end}};
+  for (const FrameRange& range : frames_.ranges()) {
+    allowed.push_back(
+        {addresses_.page_offset + range.first * page_size(), addresses_.page_offset + range.end * page_size()});
+    allowed.push_back(
+        {addresses_.vmemmap + range.first * layout_.page_bytes, addresses_.vmemmap + range.end * layout_.page_bytes});
+  }
+  memory_.allow_only(std::move(allowed));
 }
 
 // Names of merged caches are links to the same folder of /sys/kernel/slab.
@@ -331,10 +350,12 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
 }  // namespace
 
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,
-                             const std::function<bool(double)>& proceed) {
+                             const std::function<bool(double)>& proceed, std::unique_ptr<KernelReader> memory) {
   const auto start = std::chrono::steady_clock::now();
   refuse_other_architectures();
-  LiveObjects live(limits, proceed);
+  const bool has_kcore = memory == nullptr;
+  LiveObjects live(has_kcore ? std::make_unique<Kcore>() : std::move(memory), limits, proceed);
+  if (!has_kcore) live.read_only_ram();
   give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   ObjectsReport report = live.sample(caches);
   report.elapsed_ns =

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "results/snapshot/object_kinds.hpp"
+#include "snapshot/objects/kernel_reader.hpp"
 
 namespace kmt {
 
@@ -20,10 +22,13 @@ struct ObjectLimits {
   std::uint64_t list_steps = 200'000;  // links of lists to follow in each cache
 };
 
-// Samples the objects of slab caches. Calls proceed(share of the page frames that were searched for slabs) often. If it
-// returns false, the reading stops, and the result has what was read until then. Gives up CAP_SYS_RAWIO, which only the
-// opening of /proc/kcore needs. Throws Error if the kernel's memory cannot be read, or if there is no such cache.
+// Samples the objects of slab caches. Reads the kernel's memory with `memory`, or with /proc/kcore if it is null. With
+// `memory`, reads only RAM that the kernel maps directly, and the kernel's image: other addresses may be registers of
+// devices, which /proc/kcore leaves out. Calls proceed(share of the page frames that were searched for slabs) often. If
+// it returns false, the reading stops, and the result has what was read until then. Gives up CAP_SYS_RAWIO, which only
+// the opening of /proc/kcore needs. Throws Error if the kernel's memory cannot be read, or if there is no such cache.
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,
-                             const std::function<bool(double)>& proceed);
+                             const std::function<bool(double)>& proceed,
+                             std::unique_ptr<KernelReader> memory = nullptr);
 
 }  // namespace kmt

@@ -12,6 +12,9 @@ caches=filp,eventpoll_epi,posix_timers_cache,kmalloc-192,kmalloc-96
 kmemtrace snapshot --objects $caches --json >objects.json
 kmemtrace snapshot --objects $caches >objects.txt
 kmemtrace snapshot --objects $caches --most-objects 100 --most-bytes 1M --json >limited.json
+mount --bind /dev/null /proc/kcore  # as in containers
+kmemtrace snapshot --objects $caches --json >without_kcore.json
+umount /proc/kcore
 status=0
 kmemtrace snapshot --objects no_such_cache >unknown.txt 2>&1 || status=$?
 echo $status >unknown.status

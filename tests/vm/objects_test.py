@@ -43,8 +43,10 @@ class Objects(unittest.TestCase):
         run_script('objects.sh', cls.out, '--kernel', KERNEL, '--memory', '2048', '--timeout', '600',
                    '--file', f'{module}:/{MODULE}.ko', '--file', f'{tree}/count:/count',
                    '--file', os.environ['OBJECT_KINDS'] + ':/bin/object_kinds')
-        cls.report, cls.limited = (cls.read(name) for name in ('objects', 'limited'))
-        cls.caches = {name: cache for cache in cls.report['caches'] for name in (cache['cache'], *cache['aliases'])}
+        cls.report, cls.limited, without_kcore = (cls.read(name) for name in ('objects', 'limited', 'without_kcore'))
+        cls.caches, cls.caches_without_kcore = (
+            {name: cache for cache in report['caches'] for name in (cache['cache'], *cache['aliases'])}
+            for report in (cls.report, without_kcore))
 
     @classmethod
     def read(cls, name):
@@ -55,18 +57,32 @@ class Objects(unittest.TestCase):
         with open(os.path.join(self.out, name), encoding='utf-8') as file:
             return file.read()
 
-    def kinds_of(self, cache):
+    @staticmethod
+    def kinds_in(cache, name):
         """Returns the kinds that are what the test created."""
-        _, names = EXPECTED[cache]
-        return [kind for kind in self.caches[cache]['kinds'] if names & {kind['kind'], kind['structure']}]
+        _, names = EXPECTED[name]
+        return [kind for kind in cache['kinds'] if names & {kind['kind'], kind['structure']}]
+
+    def kinds_of(self, name):
+        return self.kinds_in(self.caches[name], name)
 
     def test_kinds_are_named(self):
+        self.check_kinds(self.caches)
+
+    def test_kinds_are_named_without_kcore(self):
+        self.check_kinds(self.caches_without_kcore)
+        for name, (module, _) in EXPECTED.items():
+            if module != 'vmlinux':
+                kinds = self.kinds_in(self.caches_without_kcore[name], name)
+                self.assertEqual({module}, {kind['module'] for kind in kinds if kind['objects'] > 0.01 * COUNT})
+
+    def check_kinds(self, caches):
         right = 0
-        for cache in EXPECTED:
-            kinds = self.kinds_of(cache)
+        for name in EXPECTED:
+            kinds = self.kinds_in(caches[name], name)
             objects = sum(kind['objects'] for kind in kinds)
-            with self.subTest(cache):
-                self.assertGreater(objects, 0.8 * COUNT, self.caches[cache]['kinds'][:3])
+            with self.subTest(name):
+                self.assertGreater(objects, 0.8 * COUNT, caches[name]['kinds'][:3])
                 self.assertLess(objects, 1.1 * COUNT + 2000)
             right += min(objects, COUNT)
         self.assertGreaterEqual(right, 0.8 * COUNT * len(EXPECTED))
@@ -96,7 +112,7 @@ class Objects(unittest.TestCase):
                 self.assertLessEqual(cache['slabs_changed'], 0.1 * cache['slabs_read'])
 
     def test_json_matches_its_schema(self):
-        for name in ('objects.json', 'limited.json'):
+        for name in ('objects.json', 'limited.json', 'without_kcore.json'):
             with self.subTest(name):
                 schemas.check(self, self.text(name))
 

@@ -115,6 +115,7 @@ CacheKinds finish_kinds(const CacheSample& sample, std::vector<ObjectGroup> grou
   result.slabs_changed = sample.slabs_changed;
   result.slabs_unreadable = sample.slabs_unreadable;
   result.slabs_damaged = sample.slabs_damaged;
+  result.knows_cpu_lists = sample.knows_cpu_lists;
   result.searched = sample.searched;
   result.knows_all_slots = sample.all_slots.has_value();
   result.sampled = sample.objects.size();

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "cli/investigate/plan.hpp"
 #include "cli/investigate/sampled_caches.hpp"
+#include "cli/support/kernel_memory.hpp"
 #include "cli/support/live_kernel.hpp"
 #include "reading/live_objects.hpp"
 
@@ -37,8 +38,8 @@ double cpu_seconds() { return static_cast<double>(own_cpu_ns()) / 1e9; }
 // Adds the kinds of objects to the caches. `most_seconds` is the CPU time that this may take.
 void sample_caches(double most_seconds, std::vector<LargeCache>& caches) {
   const double end = cpu_seconds() + most_seconds;
-  ObjectsReport report =
-      sample_objects(names_of_unknown(caches), kLimits, [end](double) { return cpu_seconds() < end; });
+  ObjectsReport report = sample_objects(
+      names_of_unknown(caches), kLimits, [end](double) { return cpu_seconds() < end; }, memory_without_kcore());
   for (CacheKinds& kinds : report.caches) {
     const auto cache = std::ranges::find_if(caches, [&](const LargeCache& one) {
       return one.name == kinds.cache || std::ranges::find(kinds.aliases, one.name) != kinds.aliases.end();

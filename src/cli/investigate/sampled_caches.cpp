@@ -133,6 +133,7 @@ ObjectsJson json_of(const CacheKinds& cache, ReadingEnd end) {
   for (const auto& [name, count] : kCounts) json[name] = cache.*count;
   json["searched"] = cache.searched;
   json["knows_all_slots"] = cache.knows_all_slots;
+  json["knows_cpu_lists"] = cache.knows_cpu_lists;
   json["objects"] = cache.objects.value_or(0);
   json["bytes"] = cache.bytes.value_or(0);
   json["end"] = name_in(kEnds, end);
@@ -148,6 +149,7 @@ CacheKinds cache_of(const ObjectsJson& json) {
   for (const auto& [name, count] : kCounts) cache.*count = counted(json.at(name));
   cache.searched = share_in(json.at("searched"));
   cache.knows_all_slots = json.at("knows_all_slots").get<bool>();
+  cache.knows_cpu_lists = json.at("knows_cpu_lists").get<bool>();
   cache.objects = counted(json.at("objects"));
   cache.bytes = counted(json.at("bytes"));
   for (const ObjectsJson& kind : json.at("kinds")) cache.kinds.push_back(kind_of(kind));

@@ -269,13 +269,14 @@ Command snapshot_command() {
       "with the kernel's counters. They also split unaccounted memory, and show movable pageblocks that hold "
       "unmovable pages. With -o, the counts are stored in FILE.kmt. Needs root, and less than 0.1 s for each GiB of "
       "memory.");
-  command.option("--objects", &options->objects, "CACHE[,CACHE]",
-                 "Show which kinds of objects fill these slab caches (no trace is needed)\nReads a sample of the "
-                 "live objects from /proc/kcore and groups them by the functions, variables and other objects they "
-                 "point to. Names the module of each kind and, if the kernel's types show it, the structure. Prints "
-                 "addresses and symbols, but no contents of objects. Needs root with CAP_SYS_RAWIO, x86-64, "
-                 "CONFIG_PROC_KCORE, and a kernel without lockdown in the mode confidentiality.",
-                 {.excludes = {"--pages"}});
+  command.option(
+      "--objects", &options->objects, "CACHE[,CACHE]",
+      "Show which kinds of objects fill these slab caches (no trace is needed)\nReads a sample of the "
+      "live objects from /proc/kcore and groups them by the functions, variables and other objects they "
+      "point to. Names the module of each kind and, if the kernel's types show it, the structure. Prints "
+      "addresses and symbols, but no contents of objects. Without /proc/kcore, a BPF program reads the objects. "
+      "Needs root with CAP_SYS_RAWIO, x86-64, and a kernel without lockdown in the mode confidentiality.",
+      {.excludes = {"--pages"}});
   command.option("--most-objects", &options->most_objects, "N",
                  "Sample about N objects of each cache of --objects (default: 4000)",
                  {.range = OptionRange{1, 1'000'000}, .needs = {"--objects"}});

@@ -76,6 +76,7 @@ struct CacheKinds {
   std::uint64_t slabs_damaged = 0;     // slabs whose list of free objects contradicts their counters
   double searched = 1;                 // share of the page frames that were searched for slabs
   bool knows_all_slots = false;        // true: slabinfo shows the number of objects of all slabs
+  bool knows_cpu_lists = true;         // false: free objects that CPUs keep may be among the live ones
   std::uint64_t sampled = 0;
   std::optional<std::uint64_t> objects;  // estimated number of live objects; empty if no slab was read
   std::optional<std::uint64_t> bytes;

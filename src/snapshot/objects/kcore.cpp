@@ -90,8 +90,7 @@ std::vector<CoreSegment> core_segments(Bytes headers) {
   return segments;
 }
 
-Kcore::Kcore(std::uint64_t most_bytes, std::string path)
-    : path_(std::move(path)), file_(open_kcore(path_)), most_bytes_(most_bytes) {
+Kcore::Kcore(std::string path) : path_(std::move(path)), file_(open_kcore(path_)) {
   const std::vector<std::uint8_t> start = read_start(file_.get(), path_);
   if (start.empty())
     throw refused(path_, "the file is empty, as in containers", "Run it on the host, outside of containers");
@@ -107,11 +106,6 @@ bool Kcore::read(std::uint64_t address, std::span<std::uint8_t> bytes) {
     return one.begin <= address && address - one.begin < one.bytes && bytes.size() <= one.bytes - (address - one.begin);
   });
   if (segment == segments_.end()) return false;
-  if (bytes.size() > most_bytes_ - bytes_read_) {
-    is_exhausted_ = true;
-    return false;
-  }
-  bytes_read_ += bytes.size();
   std::size_t done = 0;
   while (done < bytes.size()) {
     const auto at = static_cast<off_t>(segment->file_offset + (address - segment->begin) + done);

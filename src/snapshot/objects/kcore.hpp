@@ -14,6 +14,8 @@
 
 namespace kmt {
 
+inline constexpr const char* kKcore = "/proc/kcore";
+
 // A part of the kernel's addresses.
 struct CoreSegment {
   std::uint64_t begin = 0;
@@ -27,22 +29,16 @@ std::vector<CoreSegment> core_segments(Bytes headers);
 
 class Kcore : public KernelReader {
  public:
-  // Throws Error with the reason if the kernel refuses access. At most `most_bytes` are read.
-  explicit Kcore(std::uint64_t most_bytes, std::string path = "/proc/kcore");
+  // Throws Error with the reason if the kernel refuses access.
+  explicit Kcore(std::string path = kKcore);
 
   bool read(std::uint64_t address, std::span<std::uint8_t> bytes) override;
-  std::uint64_t bytes_read() const { return bytes_read_; }
-  bool is_exhausted() const { return is_exhausted_; }  // true if `most_bytes` prevented a read
-  // Returns the address of frame 0 in the direct map of RAM. Empty if no segment shows it.
-  std::optional<std::uint64_t> page_offset() const;
+  std::optional<std::uint64_t> page_offset() const override;  // empty if no segment shows it
 
  private:
   std::string path_;
   FileDescriptor file_;
   std::vector<CoreSegment> segments_;
-  std::uint64_t most_bytes_;
-  std::uint64_t bytes_read_ = 0;
-  bool is_exhausted_ = false;
 };
 
 }  // namespace kmt

@@ -173,14 +173,15 @@ void read_objects(Slabs& slabs, KernelReader& memory, const SlabAddresses& addre
                   const SlabCollection& found, std::uint64_t most_objects, const std::function<bool()>& proceed,
                   CacheSample& sample) {
   sample.slabs_found = found.found();
-  const std::unordered_set<std::uint64_t> not_live = slabs.free_for_cpus(cache);
+  const FreeForCpus for_cpus = slabs.free_for_cpus(cache);
+  sample.knows_cpu_lists = for_cpus.is_whole;
   const std::vector<SlabCollection::Chosen> chosen = found.choose();
   if (chosen.empty()) return;
   const std::uint64_t of_slab = (most_objects + chosen.size() - 1) / chosen.size();
   Describer describer(slabs, memory, addresses, sample.caches);
   for (const SlabCollection::Chosen& slab : chosen) {
     if (!proceed()) return;
-    const auto slab_contents = read_slab(slabs, slab.frame, cache, not_live);
+    const auto slab_contents = read_slab(slabs, slab.frame, cache, for_cpus.objects);
     const SlabContents* const contents = std::get_if<SlabContents>(&slab_contents);
     if (contents == nullptr) {
       ++count_of(std::get<SlabFailure>(slab_contents), sample);

@@ -223,8 +223,14 @@ void Slabs::add_nodes(const SlabCache& cache, std::unordered_set<std::uint64_t>&
   }
 }
 
-std::unordered_set<std::uint64_t> Slabs::free_for_cpus(const SlabCache& cache) {
-  std::unordered_set<std::uint64_t> found;
+FreeForCpus Slabs::free_for_cpus(const SlabCache& cache) {
+  FreeForCpus free;
+  std::unordered_set<std::uint64_t>& found = free.objects;
+  const auto word = [&](std::uint64_t address) {
+    const auto value = read_word(memory_, address);
+    free.is_whole = free.is_whole && value.has_value();
+    return value.value_or(0);
+  };
   const auto member = [&](const std::optional<MemberPlace>& place) {
     return place ? read_word(memory_, cache.address + place->offset).value_or(0) : 0;
   };
@@ -232,15 +238,14 @@ std::unordered_set<std::uint64_t> Slabs::free_for_cpus(const SlabCache& cache) {
   const std::uint64_t sheaves = member(layout_.cpu_sheaves);
   for (unsigned cpu = 0; cpu < addresses_.cpus; ++cpu) {
     if (lists != 0)
-      if (const auto list = per_cpu(lists, cpu))
-        add_list(cache, read_word(memory_, *list + layout_.cpu_freelist->offset).value_or(0), found);
+      if (const auto list = per_cpu(lists, cpu)) add_list(cache, word(*list + layout_.cpu_freelist->offset), found);
     if (sheaves == 0) continue;
     const auto own = per_cpu(sheaves, cpu);
     for (const MemberPlace& place : {layout_.main, layout_.spare, layout_.rcu_free})
-      if (own) add_sheaf(read_word(memory_, *own + place.offset).value_or(0), found);
+      if (own) add_sheaf(word(*own + place.offset), found);
   }
   if (sheaves != 0) add_nodes(cache, found);
-  return found;
+  return free;
 }
 
 }  // namespace kmt

@@ -60,6 +60,11 @@ struct SlabPlace {
   std::uint64_t offset = 0;  // in the object
 };
 
+struct FreeForCpus {
+  std::unordered_set<std::uint64_t> objects;
+  bool is_whole = true;  // false: some lists could not be read
+};
+
 class Slabs {
  public:
   // All arguments must outlive this object. Reads the list of caches. Throws Error if it is not readable.
@@ -76,7 +81,7 @@ class Slabs {
                                                    const std::unordered_set<std::uint64_t>& not_live);
   // Returns the free objects that a cache keeps for the CPUs: in the lists of the CPUs and in sheaves. Slabs count
   // them as used.
-  std::unordered_set<std::uint64_t> free_for_cpus(const SlabCache& cache);
+  FreeForCpus free_for_cpus(const SlabCache& cache);
   // Returns the object that contains the address. Empty if the address is not in a slab of a known cache.
   std::optional<SlabPlace> find(std::uint64_t address);
 

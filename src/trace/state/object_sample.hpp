@@ -55,6 +55,7 @@ struct CacheSample {
   std::uint64_t slabs_changed = 0;         // slabs that the kernel changed while they were read
   std::uint64_t slabs_unreadable = 0;      // slabs whose memory could not be read
   std::uint64_t slabs_damaged = 0;         // slabs whose list of free objects contradicts their counters
+  bool knows_cpu_lists = true;             // false: free objects that CPUs keep may be among the live ones
   std::uint64_t slots = 0;                 // objects of the slabs that were read, live and free
   std::uint64_t live = 0;                  // live objects among them
   std::optional<std::uint64_t> all_slots;  // objects of all slabs, live and free

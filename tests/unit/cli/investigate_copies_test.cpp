@@ -353,6 +353,7 @@ LargeCache sampled_cache() {
   cache.kinds->slabs_damaged = 3;
   cache.kinds->searched = 0.5;
   cache.kinds->knows_all_slots = true;
+  cache.kinds->knows_cpu_lists = false;
   cache.kinds->sampled = 40;
   cache.kinds->objects = 16;
   cache.kinds->bytes = 4096;

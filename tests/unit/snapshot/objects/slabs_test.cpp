@@ -141,7 +141,36 @@ TEST(Slabs, LeaveOutFreeObjectsOfTheCpus) {
   kernel.set_counters(8, 8, true);
   Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
   const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
-  EXPECT_EQ(free_slots(slabs.contents(*slabs.head(FakeKernel::kFrame), free)), "FxxxxxxF");
+  EXPECT_TRUE(free.is_whole);
+  EXPECT_EQ(free_slots(slabs.contents(*slabs.head(FakeKernel::kFrame), free.objects)), "FxxxxxxF");
+}
+
+TEST(Slabs, SayThatListsOfTheCpusAreUnreadable) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::kCache + 56, FakeKernel::kDirectMap + 0x80'0000);
+  kernel.set_counters(8, 8, true);
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
+  EXPECT_FALSE(free.is_whole);
+  EXPECT_TRUE(free.objects.empty());
+}
+
+TEST(LimitedReader, ReadsOnlyAllowedAddressesAndSoManyBytes) {
+  constexpr std::uint64_t kBegin = FakeKernel::kCache;
+  LimitedReader memory(std::make_unique<FakeKernel>(), 64);
+  std::vector<std::uint8_t> bytes(16);
+  EXPECT_TRUE(memory.read(kBegin, bytes));
+  memory.allow_only({{FakeKernel::kName, FakeKernel::kName + 8}, {kBegin, kBegin + 32}});
+  EXPECT_TRUE(memory.read(kBegin + 16, bytes));
+  for (const std::uint64_t address : {kBegin - 1, kBegin + 17, kBegin + 32, FakeKernel::kName, std::uint64_t{0}})
+    EXPECT_FALSE(memory.read(address, bytes)) << address - kBegin;
+  EXPECT_FALSE(memory.is_exhausted());
+  EXPECT_EQ(memory.bytes_read(), 32u);
+  bytes.resize(32);
+  EXPECT_TRUE(memory.read(kBegin, bytes));
+  EXPECT_FALSE(memory.read(kBegin, std::span(bytes).first(1)));
+  EXPECT_TRUE(memory.is_exhausted());
+  EXPECT_EQ(memory.bytes_read(), 64u);
 }
 
 TEST(Slabs, LeaveOutFreeObjectsInSheaves) {
@@ -174,8 +203,8 @@ TEST(Slabs, LeaveOutFreeObjectsInSheaves) {
   make_sheaf(kPlace + 0x300, {5});
   Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
   const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
-  EXPECT_EQ(free.size(), 3u);
-  for (const unsigned index : {2u, 4u, 5u}) EXPECT_TRUE(free.contains(FakeKernel::object(index)));
+  EXPECT_EQ(free.objects.size(), 3u);
+  for (const unsigned index : {2u, 4u, 5u}) EXPECT_TRUE(free.objects.contains(FakeKernel::object(index)));
 }
 
 TEST(Slabs, RefuseDamagedLists) {
