@@ -142,6 +142,16 @@ class Owners(unittest.TestCase):
             return ends
         self.assert_owned(take, 'pipe', own(), 16 * MIB)
 
+    def test_named_pipes(self):
+        def take():
+            path = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), 'fifo')
+            os.mkfifo(path)
+            end = open(path, 'r+b', buffering=0)
+            self.assertEqual(MIB, fcntl.fcntl(end, 1031, MIB))  # F_SETPIPE_SZ
+            self.assertEqual(MIB, end.write(bytes(MIB)))
+            return [end, open(path, 'rb', buffering=0)]
+        self.assert_owned(take, 'pipe', own(), MIB)
+
     def test_a_pipe_has_no_more_readers_than_before(self):
         """A program that writes to a pipe must still get SIGPIPE if its reader closes the pipe."""
         reader, writer = os.pipe()

@@ -2,6 +2,7 @@
 #include "snapshot/owners/processes.hpp"
 
 #include <cerrno>
+#include <compare>
 #include <optional>
 #include <set>
 #include <utility>
@@ -82,7 +83,7 @@ class ProcessReader {
       const ssize_t length = ::readlinkat(::dirfd(folder), entry->d_name, link, sizeof link);
       if (length <= 0) continue;
       ++descriptors_;
-      take(entry->d_name, {link, static_cast<std::size_t>(length)});
+      take(::dirfd(folder), entry->d_name, {link, static_cast<std::size_t>(length)});
     }
     ::closedir(folder);
     if (!has_perf_) return;
@@ -96,7 +97,7 @@ class ProcessReader {
     return ::stat((path + "/ns/net").c_str(), &status) == 0 && known_namespaces_.insert(status.st_ino).second;
   }
 
-  void take(const char* descriptor, std::string_view link) {
+  void take(int folder, const char* descriptor, std::string_view link) {
     if (const auto inode = inode_of(link, "socket:[")) {
       held_.sockets.try_emplace(*inode, holder_);
     } else if (const auto pipe = inode_of(link, "pipe:[")) {
@@ -115,7 +116,25 @@ class ProcessReader {
       const std::string text = fdinfo(descriptor);
       if (const std::string client = gpu_client(text); !client.empty() && gpu_clients_.insert(client).second)
         add_gpu_client(text, holder_, lines_);
+    } else if (link.starts_with('/')) {
+      if (const auto fifo = named_pipe(folder, descriptor); fifo && named_pipes_.insert(*fifo).second)
+        add_pipe(descriptor, fifo->inode);
     }
+  }
+
+  struct FileId {
+    std::uint32_t major, minor;  // of the device
+    std::uint64_t inode;
+    auto operator<=>(const FileId&) const = default;
+  };
+  // Returns the ID of the named pipe that a descriptor refers to. Empty if it refers to another file.
+  static std::optional<FileId> named_pipe(int folder, const char* descriptor) {
+    struct statx status {};
+    // The type is known without asking the server of a network file system, which may not answer.
+    if (::statx(folder, descriptor, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &status) != 0 ||
+        !S_ISFIFO(status.stx_mode))
+      return std::nullopt;
+    return FileId{status.stx_dev_major, status.stx_dev_minor, status.stx_ino};
   }
 
   std::string fdinfo(const char* descriptor) const {
@@ -168,6 +187,7 @@ class ProcessReader {
   bool has_perf_ = false;  // the current process has descriptors of perf events
   std::set<ino_t> known_namespaces_;
   std::set<std::uint64_t> pipes_;
+  std::set<FileId> named_pipes_;
   std::set<std::string> rings_;
   std::set<std::string> gpu_clients_;
   std::size_t descriptors_ = 0;
