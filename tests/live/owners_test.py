@@ -143,14 +143,19 @@ class Owners(unittest.TestCase):
         self.assert_owned(take, 'pipe', own(), 16 * MIB)
 
     def test_named_pipes(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+
         def take():
-            path = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), 'fifo')
-            os.mkfifo(path)
-            end = open(path, 'r+b', buffering=0)
-            self.assertEqual(MIB, fcntl.fcntl(end, 1031, MIB))  # F_SETPIPE_SZ
-            self.assertEqual(MIB, end.write(bytes(MIB)))
-            return [end, open(path, 'rb', buffering=0)]
-        self.assert_owned(take, 'pipe', own(), MIB)
+            ends = []
+            for number in range(8):
+                path = os.path.join(folder, str(number))
+                os.mkfifo(path)
+                end = open(path, 'r+b', buffering=0)
+                self.assertEqual(MIB, fcntl.fcntl(end, 1031, MIB))  # F_SETPIPE_SZ
+                self.assertEqual(MIB, end.write(bytes(MIB)))
+                ends += [end, open(path, 'rb', buffering=0)]  # a pipe with several descriptors counts once
+            return ends
+        self.assert_owned(take, 'pipe', own(), 8 * MIB)
 
     def test_a_pipe_has_no_more_readers_than_before(self):
         """A program that writes to a pipe must still get SIGPIPE if its reader closes the pipe."""

@@ -40,7 +40,7 @@ polluted)
   echo 2048 >/proc/sys/vm/min_free_kbytes
   echo 0 >/proc/sys/vm/watermark_boost_factor
   (exec planted_memory pollute 8) >/tmp/ready &
-  until grep -q ready /tmp/ready; do sleep 0.2; done
+  while kill -0 $! && ! grep -q ready /tmp/ready; do sleep 0.2; done
   investigate 20s
   ;;
 oom)
