@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace kmt {
 
@@ -107,15 +108,21 @@ TrafficOverTime TrafficLog::finish(std::uint64_t end_ns) {
 }
 
 std::vector<SharedTraffic> TrafficLog::of_groups(std::size_t groups) {
-  std::vector<SharedTraffic> shared(groups);
-  if (!sums_) return shared;
-  std::vector<GroupTraffic> of_groups(groups);
-  for (const Traffic& entry : sums_->groups.take(sums_->groups.shift())) of_groups[entry.id].changes.push_back(entry);
-  sums_->lives.take(std::max(sums_->groups.shift(), sums_->lives.shift()), of_groups);
-  for (std::size_t group = 0; group < groups; ++group)
-    if (!of_groups[group].changes.empty())
-      shared[group] = std::make_shared<const GroupTraffic>(std::move(of_groups[group]));
-  return shared;
+  std::vector<SharedTraffic> of_groups(groups);
+  if (!sums_) return of_groups;
+  const std::vector<Traffic> all = sums_->groups.take(sums_->groups.shift());
+  const std::vector<GroupLife> lives = sums_->lives.take(std::max(sums_->groups.shift(), sums_->lives.shift()));
+  auto life = lives.begin();
+  for (auto first = all.begin(); first != all.end();) {
+    const std::uint32_t group = first->id;
+    const auto last = std::find_if(first, all.end(), [&](const Traffic& entry) { return entry.id != group; });
+    GroupTraffic traffic{{first, last}, {}};
+    for (; life != lives.end() && life->group <= group; ++life)
+      if (life->group == group) traffic.lives.push_back(life->life);
+    of_groups[group] = std::make_shared<const GroupTraffic>(std::move(traffic));
+    first = last;
+  }
+  return of_groups;
 }
 
 }  // namespace kmt

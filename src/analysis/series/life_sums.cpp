@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <utility>
-#include <vector>
 
 namespace kmt {
 
@@ -55,17 +54,20 @@ void LifeSums::widen(std::uint32_t shift) {
   shift_ = shift;
 }
 
-void LifeSums::take(std::uint32_t shift, std::span<GroupTraffic> groups) {
+std::vector<GroupLife> LifeSums::take(std::uint32_t shift) {
   widen(shift);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> entries;
   entries.reserve(bytes_.size());
   bytes_.for_each([&](std::uint64_t key, std::uint64_t bytes) { entries.emplace_back(key, bytes); });
   bytes_ = {};
   std::ranges::sort(entries);
+  std::vector<GroupLife> lives;
+  lives.reserve(entries.size());
   for (const auto& [key, bytes] : entries) {
     const Life life = life_of(key);
-    groups[life.group].lives.push_back({life.began, life.ended, bytes});
+    lives.push_back({life.group, {life.began, life.ended, bytes}});
   }
+  return lives;
 }
 
 }  // namespace kmt

@@ -6,13 +6,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "analysis/series/time_series.hpp"
 #include "base/flat_map.hpp"
 #include "results/report/traffic.hpp"
 
 namespace kmt {
+
+struct GroupLife {
+  std::uint32_t group = 0;
+  LifeTraffic life;
+};
 
 class LifeSums {
  public:
@@ -23,9 +28,9 @@ class LifeSums {
   // Ends the last bucket at this time.
   void end(std::uint64_t time_ns) { widen(clock_.bucket_of(time_ns).shift); }
   std::uint32_t shift() const { return shift_; }
-  // Moves all entries to the group's `lives`, sorted by the buckets. Buckets are 2^shift ns wide; `shift` must be at
-  // least shift(). Call end() first.
-  void take(std::uint32_t shift, std::span<GroupTraffic> groups);
+  // Returns all entries, sorted by group and buckets. Buckets are 2^shift ns wide; `shift` must be at least shift().
+  // Call end() first.
+  std::vector<GroupLife> take(std::uint32_t shift);
 
  private:
   void widen(std::uint32_t shift);
