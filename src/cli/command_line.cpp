@@ -60,11 +60,12 @@ void add_rules(const Option& option, CLI::Option& parsed) {
   if (rules.once) parsed.multi_option_policy(CLI::MultiOptionPolicy::Throw);
   if (rules.repeats) parsed.expected(1)->allow_extra_args(false)->take_all();
   if (rules.values > 1) parsed.expected(static_cast<int>(rules.values));
+  if (rules.may_lack_value) parsed.expected(0, 1);
   if (rules.check) parsed.transform(CLI::Validator(rules.check, ""));
   if (!rules.words.empty()) parsed.check(one_of(rules.words));
   if (rules.range) parsed.check(in_range(*rules.range));
   if (option.is_flag()) return;
-  if (!option.is_argument() && !rules.may_be_empty) parsed.check(refuse_empty);
+  if (!option.is_argument() && !rules.may_be_empty && !rules.may_lack_value) parsed.check(refuse_empty);
   parsed.transform(unmarked);
 }
 

@@ -85,6 +85,8 @@ std::string term_of(const Option& option) {
   std::string term;
   for (const std::string& name : option.names())
     term += term.empty() ? (name.starts_with("--") ? "    " + name : name) : ", " + name;
+  if (!option.rules.flag_value.empty()) return fmt::format("{}[={}]", term, option.rules.flag_value);
+  if (option.rules.may_lack_value) return fmt::format("{} [{}]", term, option.value);
   return option.is_flag() ? term : term + " " + option.value;
 }
 

@@ -36,7 +36,8 @@ OPTIONAL = {
     'top-1.json': {'uncounted_objects', 'uncounted_functions', 'uncounted_calls', 'uncounted_reason'},
     'graph-1.json': {'arguments', 'read_late', 'cut', 'unreadable', 'left_out', 'argument_texts', 'return_value', 'result',
                      'error', 'failed', 'result_text'},
-    'list-1.json': {'tracefs', 'features', 'symbols', 'leftover_instances', 'events', 'clocks', 'limits'},
+    'list-1.json': {'tracefs', 'features', 'symbols', 'leftover_instances', 'persistent', 'events', 'clocks',
+                    'limits'},
 }
 
 

@@ -6,7 +6,10 @@
 //                                               are free. Then replaces 1/8 of the anonymous memory by page tables,
 //                                               some in each pageblock, and frees 1/5 of the rest. Prints "ready", and
 //                                               keeps the memory until it is killed
+//   planted_memory eventfds RATE [COUNT]        opens RATE eventfds each second, and keeps them open until it is
+//                                               killed, or until COUNT are open. Prints "planted N" after each second
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -102,6 +105,16 @@ void pollute(std::size_t left) {
   ::pause();
 }
 
+void open_eventfds(unsigned rate, unsigned long most) {
+  for (unsigned long opened = 0; opened < most;) {
+    checked(::eventfd(0, 0), "eventfd");
+    ++opened;
+    ::usleep(1'000'000 / rate);
+    if (opened % rate == 0) std::printf("planted %lu\n", opened);
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -109,6 +122,9 @@ int main(int count, char** arguments) {
     leave_cgroups(arguments[2], arguments[3], std::atol(arguments[4]));
   else if (count == 3 && std::strcmp(arguments[1], "pollute") == 0)
     pollute(std::strtoul(arguments[2], nullptr, 10) * kMiB);
+  else if ((count == 3 || count == 4) && std::strcmp(arguments[1], "eventfds") == 0)
+    open_eventfds(static_cast<unsigned>(std::atoi(arguments[2])),
+                  count == 4 ? std::strtoul(arguments[3], nullptr, 10) : ~0ul);
   else
     return 2;
 }

@@ -32,7 +32,7 @@ std::string why_no_hist_triggers(const std::string& tracefs) {
 }
 
 HistInstance::HistInstance(const std::string& tracefs)
-    : tracefs_(tracefs), watcher_(own_instance_path(tracefs)), instance_(tracefs) {}
+    : tracefs_(tracefs), watcher_(instance_use(tracefs, "")), instance_(tracefs) {}
 
 void HistInstance::add(const EventName& event, const std::string& trigger, const std::string& filter) const {
   const std::string path = instance_.file(file_of(event, "trigger"));

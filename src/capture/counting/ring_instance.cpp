@@ -25,7 +25,7 @@ constexpr std::uint64_t kMostBytesPerCpu = 8 << 20;
 
 RingInstance::RingInstance(const std::string& tracefs, const std::vector<EventName>& events,
                            const std::vector<pid_t>& processes, const std::string& cgroup)
-    : watcher_(own_instance_path(tracefs)), instance_(tracefs) {
+    : watcher_(instance_use(tracefs, "")), instance_(tracefs) {
   instance_.set("tracing_on", "0");
   for (const char* const option : {"options/stacktrace", "options/userstacktrace"})
     if (instance_.has(option)) instance_.set(option, "0");  // another user may have set it at the top level

@@ -102,14 +102,6 @@ std::vector<EventName> enabled_events(const std::string& buffer) {
 
 bool has_tracer(const std::string& buffer) { return trim(read_file(buffer + "/current_tracer")) != "nop"; }
 
-std::string current_clock(const std::string& buffer) {
-  const std::string text = read_file(buffer + "/trace_clock");  // content of trace_clock, such as "local [global] …"
-  const std::size_t open = text.find('[');
-  const std::size_t close = text.find(']', open);
-  if (open == std::string::npos || close == std::string::npos) throw Error("Cannot determine the buffer's trace clock");
-  return text.substr(open + 1, close - open - 1);
-}
-
 bool is_empty(const std::string& buffer) {
   const std::vector<unsigned> cpus = ring_buffer_cpus(buffer);
   return std::all_of(cpus.begin(), cpus.end(), [&buffer](unsigned cpu) {
@@ -180,6 +172,7 @@ BootParameters parse_boot_parameters(std::string_view cmdline) {
     if (key == "trace_options") add_list(parameters.options, value);
     if (key == "trace_buf_size") parameters.buffer_bytes = parse_kernel_size(value);
     if (key != "trace_instance") continue;
+    parameters.instances.emplace_back(value);
     const std::string_view first = value.substr(0, value.find(','));  // the value is NAME, NAME^flag or NAME@place
     if (first.substr(0, first.find_first_of("^@")) == kBootInstance)
       add_list(parameters.instance_events, value.substr(first.size()));
@@ -190,6 +183,14 @@ BootParameters parse_boot_parameters(std::string_view cmdline) {
 bool names_event(const std::vector<std::string>& patterns, const EventName& event) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [&event](const std::string& pattern) { return names_event(pattern, event); });
+}
+
+std::string current_clock(const std::string& buffer) {
+  const std::string text = read_file(buffer + "/trace_clock");  // content of trace_clock, such as "local [global] …"
+  const std::size_t open = text.find('[');
+  const std::size_t close = text.find(']', open);
+  if (open == std::string::npos || close == std::string::npos) throw Error("Cannot determine the buffer's trace clock");
+  return text.substr(open + 1, close - open - 1);
 }
 
 std::optional<BootBuffer> find_boot_buffer(const std::string& tracefs, const BootParameters& parameters) {

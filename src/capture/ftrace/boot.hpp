@@ -21,6 +21,7 @@ constexpr const char* kBootInstance = "kmemtrace_boot";
 struct BootParameters {
   std::vector<std::string> events;           // events of the parameter trace_event=, recorded in the top-level buffer
   std::vector<std::string> instance_events;  // events of the parameter trace_instance=kmemtrace_boot,…
+  std::vector<std::string> instances;        // value of each parameter trace_instance=
   std::vector<std::string> options;          // options of the parameter trace_options=
   std::uint64_t buffer_bytes = 0;            // bytes for each CPU of the parameter trace_buf_size=; 0 if not given
 };
@@ -32,6 +33,9 @@ BootParameters parse_boot_parameters(std::string_view cmdline);
 // name of a system or an event. A * can only replace a whole part of "system:name" (ftrace_set_clr_event in
 // kernel/trace/trace_events.c, Linux 6.12).
 bool names_event(const std::vector<std::string>& patterns, const EventName& event);
+
+// Returns the trace clock of an instance. Throws Error.
+std::string current_clock(const std::string& buffer);
 
 struct BootBuffer {
   std::string path;  // path of the instance kmemtrace_boot, or of tracefs for the top-level buffer

@@ -27,7 +27,7 @@ constexpr std::size_t kMostOpenCalls = 4096;  // KRETPROBE_MAXACTIVE_MAX, kernel
 
 CallProbes::CallProbes(const std::string& tracefs, const TracefsInstance& instance, const RecordedCalls& calls,
                        KernelDescription& kernel)
-    : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
+    : tracefs_(tracefs), instance_(instance), group_(instance.probe_group()) {
   const std::optional<ProbeMachine> machine = probe_machine(kernel.machine);
   if (!machine) throw Error("The registers of this architecture are unknown", ExitCode::unsupported);
   if (calls.functions.size() > kMostProbedFunctions)

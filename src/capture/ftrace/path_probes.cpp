@@ -134,7 +134,7 @@ std::string_view reason_against(std::string_view function, const KernelDescripti
 PathProbes::PathProbes(const std::string& tracefs, const TracefsInstance& instance,
                        const std::function<std::optional<ProbedTypes>()>& probed_types, bool records_pages,
                        KernelDescription& kernel)
-    : tracefs_(tracefs), instance_(instance), group_(probe_group_of(instance.path())) {
+    : tracefs_(tracefs), instance_(instance), group_(instance.probe_group()) {
   const std::string reason = reason_against_probes(tracefs + "/kprobe_events", kernel.machine);
   if (!reason.empty()) {
     note_all_unprobed(kernel, reason);

@@ -2,11 +2,13 @@
 #include "capture/ftrace/recorder.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -18,12 +20,15 @@
 #include "capture/ftrace/event_filters.hpp"
 #include "capture/ftrace/function_graph.hpp"
 #include "capture/ftrace/path_probes.hpp"
+#include "capture/ftrace/persistent.hpp"
 #include "capture/ftrace/process_filter.hpp"
+#include "capture/ftrace/ring_marks.hpp"
 #include "capture/ftrace/ring_readers.hpp"
 #include "capture/ftrace/watcher.hpp"
 #include "capture/session/probe_notes.hpp"
 #include "capture/session/record_session.hpp"
 #include "capture/sideband/kernel_facts.hpp"
+#include "capture/sideband/process_facts.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/tracefs.hpp"
 
@@ -43,14 +48,19 @@ void choose_clock(const TracefsInstance& instance, const std::string& clock) {
 class FtraceBackend : public RecordBackend {
  public:
   FtraceBackend(const std::string& tracefs, const RecordRequest& request, const RecordHooks& hooks)
-      : tracefs_(tracefs), request_(request), hooks_(hooks), watcher_(own_instance_path(tracefs)) {}
+      : tracefs_(tracefs),
+        request_(request),
+        hooks_(hooks),
+        watcher_(instance_use(tracefs, request.persistent_instance)) {}
 
   Traits traits() const override { return {request_.clock, true, true}; }
   void prepare(const HeldCommand* command, RecordOutcome& outcome) override;
   const std::vector<unsigned>& cpus() const override { return cpus_; }
   std::vector<pid_t> open(std::vector<pid_t> own, RecordOutcome& outcome) override;
-  void attach() override { readers_->start(); }
-  void start() override { instance_->set("tracing_on", "1"); }
+  void attach() override {
+    if (!is_persistent()) readers_->start();
+  }
+  void start() override;
 
   std::uint64_t now_ticks() const override { return parse_buffer_counters(statistics(0)).now_ticks; }
   RecorderMemory memory() const override { return {.ring_buffers = buffer_bytes_ * cpus_.size()}; }
@@ -60,15 +70,16 @@ class FtraceBackend : public RecordBackend {
   bool counts_missed_calls() const override { return probes_.has_value(); }
   std::optional<MissedCounts> missed_calls() const override { return probes_ ? probes_->missed() : MissedCounts{}; }
   std::uint64_t missed_events() const override { return 0; }
-  std::string statistics(std::size_t cpu) const override {
-    return read_buffer_statistics(instance_->path(), cpus_[cpu]);
-  }
+  std::string statistics(std::size_t cpu) const override;
 
   void stop() override;
   void finish(RecordOutcome& outcome) override;
 
  private:
+  bool is_persistent() const { return !request_.persistent_instance.empty(); }
   void set_up_instance();
+  void size_own_buffers();
+  void write_mark();
   void set_up_calls(RecordOutcome& outcome);
   void note_missed_frees(KernelDescription& kernel) const;
   void sum_counters();
@@ -89,10 +100,14 @@ class FtraceBackend : public RecordBackend {
   std::optional<RingReaders> readers_;
   BufferCounters counters_;  // sums of the counters of all CPUs
   double fullest_ = 0;       // filled fraction of the fullest buffer since the start
+  // The following members are used only with a persistent instance.
+  const KernelDescription* kernel_ = nullptr;
+  std::optional<std::uint64_t> kernel_text_;  // address of _text
+  std::chrono::steady_clock::time_point next_mark_;
 };
 
 void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
-  instance_.emplace(tracefs_);
+  instance_.emplace(instance_use(tracefs_, request_.persistent_instance));
   cpus_ = ring_buffer_cpus(instance_->path());
   set_up_instance();
   outcome.cost.ring_buffer_bytes = buffer_bytes_ * cpus_.size();
@@ -108,6 +123,8 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   };
   kernel = describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
   kernel.clock_scale = scale_of_clock(request_.clock);
+  kernel_ = &kernel;
+  kernel_text_ = kernel_text_address(kernel.kallsyms);
   if (wants_calls) set_up_calls(outcome);
   if (request_.path_probes == PathProbing::on && !probes_)
     path_probes_.emplace(tracefs_, *instance_, request_.probed_types,
@@ -119,6 +136,12 @@ void FtraceBackend::set_up_instance() {
   const TracefsInstance& instance = *instance_;
   instance.set("tracing_on", "0");
   choose_clock(instance, request_.clock);
+  if (is_persistent()) {
+    open_file(instance.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffer and its counters
+    for (const EventName& event : request_.events)
+      instance.set(fmt::format("events/{}/{}/filter", event.system, event.name), "0");
+    if (instance.has("options/markers")) instance.set("options/markers", "1");
+  }
   // A new instance inherits the top-level buffer's options, which another user may have changed.
   if (instance.has("options/overwrite")) instance.set("options/overwrite", "1");
   instance.set("options/stacktrace", request_.stacks ? "1" : "0");
@@ -126,12 +149,17 @@ void FtraceBackend::set_up_instance() {
     throw Error("This kernel records no user stacks", ExitCode::unsupported)
         .hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT. --backend bpf may be able to record user stacks");
   if (instance.has("options/userstacktrace")) instance.set("options/userstacktrace", request_.user_stacks ? "1" : "0");
+  if (!is_persistent()) size_own_buffers();
+  buffer_bytes_ = std::max<std::uint64_t>(read_buffer_size(instance.path(), cpus_.front()), 1);
+}
+
+void FtraceBackend::size_own_buffers() {
+  const TracefsInstance& instance = *instance_;
   size_buffers(instance,
                request_.buffer_bytes
                    ? *request_.buffer_bytes
                    : choose_buffer_size(measure_rate(instance, request_.events), request_.preferred_buffer_bytes,
                                         request_.most_buffer_bytes, static_cast<unsigned>(cpus_.size())));
-  buffer_bytes_ = std::max<std::uint64_t>(read_buffer_size(instance.path(), cpus_.front()), 1);
 }
 
 void FtraceBackend::set_up_calls(RecordOutcome& outcome) {
@@ -145,7 +173,8 @@ void FtraceBackend::set_up_calls(RecordOutcome& outcome) {
 std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& outcome) {
   KernelDescription& kernel = outcome.recording.kernel;
   PageSink* const sink = hooks_.described ? hooks_.described(kernel, cpus_) : nullptr;
-  readers_.emplace(instance_->path(), kernel.sub_buffer_bytes, request_.scratch_directory, sink);
+  readers_.emplace(instance_->path(), kernel.sub_buffer_bytes, request_.scratch_directory, sink,
+                   is_persistent() ? OldestPages::follow_overwritten : OldestPages::follow_nothing);
   if (!own.empty()) {
     for (const pid_t thread : readers_->threads()) own.push_back(thread);
     own.push_back(watcher_.pid());
@@ -159,7 +188,40 @@ std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& ou
   return own;
 }
 
+void FtraceBackend::start() {
+  instance_->set("tracing_on", "1");
+  if (is_persistent()) write_mark();
+}
+
+// Describes this boot in the buffer, because after a crash nothing else may be left of it. The time between two marks
+// depends on their size, so that marks take at most 20 KiB of the buffer per second.
+void FtraceBackend::write_mark() {
+  using namespace std::chrono_literals;
+  KernelDescription now = *kernel_;
+  Tasks tasks;
+  tasks.add_saved_cmdlines(tracefs_);
+  tasks.scan_proc();
+  tasks.describe(now);
+  now.notes["modules"] = try_read_file("/proc/modules").value_or("");
+  now.notes["tasks_later"] = describe_processes();
+  const auto serial = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  std::size_t bytes = 0;
+  const FileDescriptor marker = open_file(instance_->file("trace_marker"), O_WRONLY);
+  for (const std::string& piece : split_mark(mark_of(now, kernel_text_), serial)) {
+    write_all(marker.get(), piece, instance_->file("trace_marker"));
+    bytes += piece.size();
+  }
+  next_mark_ = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(2s, 1ms * (bytes / 20));
+}
+
+// Events that were overwritten in a persistent buffer are not lost: a flight recorder keeps only the latest ones.
+std::string FtraceBackend::statistics(std::size_t cpu) const {
+  std::string text = read_buffer_statistics(instance_->path(), cpus_[cpu]);
+  return is_persistent() ? without_overrun(text) : text;
+}
+
 void FtraceBackend::poll() {
+  if (is_persistent() && std::chrono::steady_clock::now() >= next_mark_) write_mark();
   if (processes_) processes_->update();
   sum_counters();
 }
@@ -185,10 +247,12 @@ void FtraceBackend::stop() {
 }
 
 void FtraceBackend::finish(RecordOutcome& outcome) {
+  if (is_persistent()) readers_->start();
   outcome.recording.cpus = readers_->finish(outcome.write_error);
   outcome.cost.fullest_buffer = fullest_;
-  for (RawCpu& cpu : outcome.recording.cpus) {
-    cpu.statistics = read_buffer_statistics(instance_->path(), cpu.cpu);
+  for (std::size_t i = 0; i < outcome.recording.cpus.size(); ++i) {
+    RawCpu& cpu = outcome.recording.cpus[i];
+    cpu.statistics = statistics(i);
     // This line is from kmemtrace, not from the kernel. The line informs readers of the trace that these events are
     // lost.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)

@@ -30,11 +30,20 @@ constexpr int kPollMilliseconds = 100;
 // buffer_percent).
 constexpr std::chrono::milliseconds kPause{2};
 
+// Clears the marks of lost events (RB_MISSED_EVENTS and RB_MISSED_STORED in include/linux/ring_buffer.h) in the header
+// of a page.
+void clear_missed_events(std::uint8_t* page) {
+  unsigned long commit = 0;
+  std::memcpy(&commit, page + 8, sizeof commit);
+  commit &= ~(3ul << 30);
+  std::memcpy(page + 8, &commit, sizeof commit);
+}
+
 }  // namespace
 
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
-                         PageSink* sink)
-    : page_bytes_(page_bytes), sink_(sink), threads_(ring_buffer_cpus(instance)) {
+                         PageSink* sink, OldestPages oldest)
+    : page_bytes_(page_bytes), sink_(sink), oldest_(oldest), threads_(ring_buffer_cpus(instance)) {
   raise_descriptor_limit();  // on large machines, the usual limit of open files is too low
   for (const unsigned cpu : threads_.cpus()) {
     Cpu& opened = cpus_.emplace_back();
@@ -134,6 +143,7 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
         more = false;
       }
       if (!more) break;
+      if (oldest_ == OldestPages::follow_overwritten && cpu.raw.bytes + filled == 0) clear_missed_events(page);
       filled += page_bytes_;
       unsigned long commit = 0;  // at offset 8, after the time; see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);

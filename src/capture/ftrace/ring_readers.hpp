@@ -17,12 +17,16 @@
 
 namespace kmt {
 
+// States what the first page of a CPU follows. In a flight recorder, events before it were overwritten, which is no
+// loss.
+enum class OldestPages : std::uint8_t { follow_nothing, follow_overwritten };
+
 class RingReaders {
  public:
   // Opens the buffers of all CPUs and creates the threads, which wait for start(). Without a sink, each CPU has an
   // unnamed file in `scratch_directory`. Throws Error.
   RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
-              PageSink* sink);
+              PageSink* sink, OldestPages oldest = OldestPages::follow_nothing);
   RingReaders(const RingReaders&) = delete;
   RingReaders& operator=(const RingReaders&) = delete;
 
@@ -61,6 +65,7 @@ class RingReaders {
 
   std::uint32_t page_bytes_;
   PageSink* sink_;
+  OldestPages oldest_;
   // Reserved disk space; freed when the disk is full, so that the contents of the pipes can still be written.
   FileDescriptor reserve_;
   std::vector<Cpu> cpus_;

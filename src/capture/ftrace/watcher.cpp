@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "capture/tracefs/tracefs.hpp"
 
 namespace kmt {
 
@@ -19,7 +18,7 @@ namespace {
 
 // Leaves the terminal's session and closes the recorder's descriptors. If the watcher kept these descriptors open, a
 // process that waits for the end of the recorder's output would also wait for the watcher.
-[[noreturn]] void watch(int alive, const std::string& instance) {
+[[noreturn]] void watch(int alive, const InstanceUse& instance) {
   ::setsid();
   ::prctl(PR_SET_NAME, "kmemtrace-watch");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
@@ -34,12 +33,12 @@ namespace {
   }
   // time during which removing the instance is retried, because another process may have it open
   constexpr unsigned kPatienceSeconds = 60;
-  ::_exit(remove_own_instance(instance, kPatienceSeconds) ? 0 : 1);
+  ::_exit(end_use(instance, kPatienceSeconds) ? 0 : 1);
 }
 
 }  // namespace
 
-Watcher::Watcher(const std::string& instance) {
+Watcher::Watcher(const InstanceUse& instance) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw system_error("Cannot make a pipe", "");
   FileDescriptor read_end(ends[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A small process that removes the recorder's tracing instance if the recorder is killed (SIGKILL, out of memory).
-// Otherwise, the enabled events would cost CPU time on the traced machine, and the ring buffers memory.
+// A small process that ends the use of the recorder's tracing instance if the recorder is killed (SIGKILL, out of
+// memory). Otherwise, the enabled events would cost CPU time on the traced machine, and the ring buffers memory.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 #include <sys/types.h>
 
 #include "base/file.hpp"
+#include "capture/tracefs/tracefs.hpp"
 
 namespace kmt {
 
 class Watcher {
  public:
   // Forks a process, so it must be called before any thread starts. Throws Error.
-  explicit Watcher(const std::string& instance);
+  explicit Watcher(const InstanceUse& instance);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
   // Ends the watcher. The watcher removes the instance if it still exists.

@@ -55,6 +55,15 @@ BufferCounters parse_buffer_counters(const std::string& statistics) {
   return counters;
 }
 
+std::string without_overrun(const std::string& statistics) {
+  std::string text;
+  for (const std::string_view line : split(statistics, '\n')) {
+    if (line.empty()) continue;
+    text += line.starts_with("overrun:") ? std::string("overrun: 0\n") : fmt::format("{}\n", line);
+  }
+  return text;
+}
+
 std::string read_buffer_statistics(const std::string& buffer, unsigned cpu) {
   return try_read_file(fmt::format("{}/per_cpu/cpu{}/stats", buffer, cpu)).value_or("");
 }

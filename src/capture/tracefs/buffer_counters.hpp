@@ -23,6 +23,8 @@ BufferCounters parse_buffer_counters(const std::string& statistics);
 // Returns the text of per_cpu/cpuN/stats; empty if the CPU has none. `buffer` is the path of an instance or of tracefs
 // itself.
 std::string read_buffer_statistics(const std::string& buffer, unsigned cpu);
+// Returns the statistics with 0 events overwritten ("overrun").
+std::string without_overrun(const std::string& statistics);
 // Returns the buffer's actual size in bytes (the kernel rounds the requested size); 0 if unknown.
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
 

@@ -91,18 +91,23 @@ std::string own_instance_path(const std::string& tracefs) {
   return fmt::format("{}/instances/{}{}-{}", tracefs, kInstancePrefix, ::getpid(), start_time(::getpid()));
 }
 
-TracefsInstance::TracefsInstance(const std::string& tracefs) : path_(own_instance_path(tracefs)) {
-  if (::mkdir(path_.c_str(), 0750) == 0) return;
-  Error error = system_error("Cannot make a tracing instance", path_);
+InstanceUse instance_use(const std::string& tracefs, const std::string& borrowed) {
+  const std::string own = own_instance_path(tracefs);
+  return {borrowed.empty() ? own : borrowed, probe_group_of(own), !borrowed.empty()};
+}
+
+TracefsInstance::TracefsInstance(InstanceUse use) : use_(std::move(use)) {
+  if (use_.is_borrowed || ::mkdir(use_.path.c_str(), 0750) == 0) return;
+  Error error = system_error("Cannot make a tracing instance", use_.path);
   Error unsupported(error.what(), ExitCode::unsupported);
   unsupported.at(error.place());
   unsupported.hint("Only root can do this. Kernel lockdown or a container may forbid it even to root");
   throw unsupported;
 }
 
-bool TracefsInstance::remove() const { return remove_own_instance(path_, 2); }
+bool TracefsInstance::remove() const { return end_use(use_, 2); }
 
-TracefsInstance::~TracefsInstance() { remove_own_instance(path_, 0); }
+TracefsInstance::~TracefsInstance() { end_use(use_, 0); }
 
 void TracefsInstance::set(const std::string& name, const std::string& value) const { write_file(file(name), value); }
 
@@ -110,7 +115,7 @@ bool TracefsInstance::has(const std::string& name) const { return may_access(fil
 
 bool remove_instance(const std::string& path) { return remove_when_free(path, 2); }
 
-bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
+static void disable_instance(const std::string& path) {
   for (const char* name : {"/tracing_on", "/events/enable"}) {
     try {
       write_file(path + name, "0");
@@ -118,7 +123,18 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
       break;  // the instance does not exist any more
     }
   }
+}
+
+bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
+  disable_instance(path);
   return remove_when_free(path, patience_seconds);
+}
+
+bool end_use(const InstanceUse& use, unsigned patience_seconds) {
+  if (!use.is_borrowed) return remove_own_instance(use.path, patience_seconds);
+  disable_instance(use.path);
+  remove_probe_events(use.path.substr(0, use.path.rfind("/instances/")), use.probe_group);
+  return true;
 }
 
 std::vector<std::string> stale_instances(const std::string& tracefs) {

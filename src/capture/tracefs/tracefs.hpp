@@ -21,25 +21,36 @@ std::string usable_tracefs(TracefsUse use = TracefsUse::recording);
 // Returns the path of this process's instance, which may not exist yet.
 std::string own_instance_path(const std::string& tracefs);
 
+// An instance to record into, and what a recording adds to tracefs with it.
+struct InstanceUse {
+  std::string path;
+  std::string probe_group;   // group of the recording's kprobe events
+  bool is_borrowed = false;  // true: the kernel made the instance at boot, and it stays when the recording ends
+};
+// Describes this process's instance, or the instance `borrowed` if the path is not empty.
+InstanceUse instance_use(const std::string& tracefs, const std::string& borrowed);
+
 // An instance with its own ring buffers and events, separate from all other users. It is named after its process, so
 // that a later run can recognise an instance that was left over. The destructor removes the instance with all its
-// events.
+// events. A borrowed instance is not made and not removed: its events are disabled instead.
 class TracefsInstance {
  public:
-  explicit TracefsInstance(const std::string& tracefs);
+  explicit TracefsInstance(const std::string& tracefs) : TracefsInstance(instance_use(tracefs, "")) {}
+  explicit TracefsInstance(InstanceUse use);
   TracefsInstance(const TracefsInstance&) = delete;
   TracefsInstance& operator=(const TracefsInstance&) = delete;
   ~TracefsInstance();
 
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return use_.path; }
+  const std::string& probe_group() const { return use_.probe_group; }
+  std::string file(const std::string& name) const { return use_.path + "/" + name; }
   void set(const std::string& name, const std::string& value) const;  // throws Error
   bool has(const std::string& name) const;
   // Removes the instance early. False if another process keeps it open; the destructor then tries again.
   bool remove() const;
 
  private:
-  std::string path_;
+  InstanceUse use_;
 };
 
 // Removes an instance after its last user has closed it. False if it still exists after two seconds. An instance in use
@@ -48,6 +59,9 @@ bool remove_instance(const std::string& path);
 
 // Removes kmemtrace's own instance. Disables it first, so that it uses no CPU time even if it cannot be removed.
 bool remove_own_instance(const std::string& path, unsigned patience_seconds);
+// Ends the use of an instance: removes it, or if it is borrowed, only disables its events. Removes the probes. False if
+// another process keeps the instance open.
+bool end_use(const InstanceUse& use, unsigned patience_seconds);
 
 // Returns the instances whose kmemtrace process has ended.
 std::vector<std::string> stale_instances(const std::string& tracefs);

@@ -27,29 +27,6 @@ constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kPreferredBytes = 64 * kMiB;
 constexpr std::size_t kLongestLine = 1024;  // in bytes; the smallest COMMAND_LINE_SIZE of all architectures
 
-void check_options(const RecordOptions& options) {
-  const std::array<std::pair<const char*, bool>, 13> senseless = {{
-      {"a command", !options.command.empty()},
-      {"-F", options.only_command},
-      {"-p", !options.pids.empty()},
-      {"--cgroup", !options.cgroup.empty()},
-      {"--filter", !options.filters.empty()},
-      {"--duration", !options.duration.empty()},
-      {"--trigger", !options.trigger.empty()},
-      {"--flight", !options.flight.empty()},
-      {"--rotate", !options.rotate.empty()},
-      {"--keep", options.keep > 0},
-      {"--sample-interval", !options.sample_interval.empty()},
-      {"--page-owner", options.page_owner},
-      {"--remove-stale", options.remove_stale},
-  }};
-  for (const auto& [name, given] : senseless) {
-    if (!given) continue;
-    throw Error(fmt::format("--boot and {} cannot be combined", name))
-        .hint("A boot is traced with kernel parameters, so only -o, -e, -b, --max-memory, --clock and --stacks apply");
-  }
-}
-
 // Returns the clock for tracing the boot. The default clock of `record` is unsuitable: it ticks in milliseconds until
 // the kernel has chosen a clocksource, and then restarts. The clock "global" runs from the start, is ordered across
 // CPUs, and matches the times of dmesg.
@@ -96,6 +73,29 @@ std::string join_events(const std::vector<EventName>& events, const char* separa
 }
 
 }  // namespace
+
+void check_boot_options(const RecordOptions& options) {
+  const std::array<std::pair<const char*, bool>, 13> senseless = {{
+      {"a command", !options.command.empty()},
+      {"-F", options.only_command},
+      {"-p", !options.pids.empty()},
+      {"--cgroup", !options.cgroup.empty()},
+      {"--filter", !options.filters.empty()},
+      {"--duration", !options.duration.empty()},
+      {"--trigger", !options.trigger.empty()},
+      {"--flight", options.flight_given},
+      {"--rotate", !options.rotate.empty()},
+      {"--keep", options.keep > 0},
+      {"--sample-interval", !options.sample_interval.empty()},
+      {"--page-owner", options.page_owner},
+      {"--remove-stale", options.remove_stale},
+  }};
+  for (const auto& [name, given] : senseless) {
+    if (!given) continue;
+    throw Error(fmt::format("--boot and {} cannot be combined", name))
+        .hint("A boot is traced with kernel parameters, so only -o, -e, -b, --max-memory, --clock and --stacks apply");
+  }
+}
 
 std::string describe_boot_plan(const BootPlan& plan) {
   const std::string size = kernel_size(plan.buffer_bytes);
@@ -150,7 +150,7 @@ std::string describe_boot_plan(const BootPlan& plan) {
 }
 
 std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options) {
-  check_options(options);
+  check_boot_options(options);
   const std::string tracefs = usable_tracefs();
   const BootParameters parameters = parse_boot_parameters(read_file("/proc/cmdline"));
   std::optional<BootBuffer> buffer = find_boot_buffer(tracefs, parameters);

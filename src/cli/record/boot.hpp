@@ -28,6 +28,9 @@ struct BootPlan {
 // Returns a text with the kernel parameters and with comments that explain them.
 std::string describe_boot_plan(const BootPlan& plan);
 
+// Throws Error if options conflict with --boot.
+void check_boot_options(const RecordOptions& options);
+
 // Returns the buffer to collect. If this boot was not traced, or if the trace was already collected, prints kernel
 // parameters on stdout and returns nothing. Throws Error, for example if other options conflict with --boot.
 std::optional<BootBuffer> boot_buffer_or_plan(const RecordOptions& options);

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "capture/features/capabilities.hpp"
+#include "capture/ftrace/persistent.hpp"
 #include "capture/tracefs/mount.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/input/trace_options.hpp"
@@ -36,6 +39,63 @@ Exit status:
   0  this kernel can be recorded
   2  wrong usage
   3  this kernel cannot be recorded from here; the reason is shown)";
+
+// Whether this machine can record across a crash.
+struct PersistentSupport {
+  bool by_kernel = false;
+  std::vector<PersistentInstance> instances;
+  std::string parameters;  // kernel parameters that prepare this machine
+};
+
+PersistentSupport persistent_support(const Capabilities& found) {
+  PersistentSupport support;
+  support.by_kernel = supports_persistent(try_read_file("/proc/kallsyms").value_or(""));
+  if (!found.tracefs.path.empty())
+    support.instances = persistent_instances(found.tracefs.path, try_read_file("/proc/cmdline").value_or(""));
+  if (support.by_kernel)
+    support.parameters =
+        persistent_parameters(suitable_persistent_bytes(found.limits.cpus_possible, found.limits.memory_available));
+  return support;
+}
+
+std::string persistent_text(const PersistentSupport& support, const TextStyle& style) {
+  std::string out = heading("Recording across a crash (record --flight --persistent)", style);
+  for (const PersistentInstance& instance : support.instances) {
+    const std::string purpose =
+        instance.copy_of.empty() ? "" : fmt::format(", the backup of {}", printable(instance.copy_of));
+    out += labelled(
+        "instance",
+        fmt::format("{}{}: {}", printable(instance.name), purpose, say_bytes(buffer_bytes_of(instance.path), style)),
+        style);
+    if (const std::string use = current_use(instance.path); !use.empty())
+      out += labelled("", fmt::format("records now: {} is enabled", use), style);
+    else if (const std::uint64_t unread = count_unread(instance.path); unread > 0)
+      out += labelled("",
+                      fmt::format("has {}; collect them: kmemtrace record --boot --previous -o FILE.kmt",
+                                  say_number_of(unread, "event", style)),
+                      style);
+  }
+  if (!support.instances.empty()) return out + labelled("prepared", "yes", style);
+  if (!support.by_kernel)
+    return out +
+           labelled("prepared", "no: this kernel has no ring buffers in reserved memory (Linux 6.12 or later)", style);
+  return out + labelled("prepared", "no; boot with these kernel parameters:", style) +
+         labelled("", support.parameters, style);
+}
+
+Json json_persistent(const PersistentSupport& support) {
+  Json json = {{"supported", support.by_kernel},
+               {"prepared", !support.instances.empty()},
+               {"parameters", text_or_null(support.parameters)},
+               {"instances", Json::array()}};
+  for (const PersistentInstance& instance : support.instances)
+    json["instances"].push_back({{"name", instance.name},
+                                 {"backup_of", text_or_null(instance.copy_of)},
+                                 {"bytes", buffer_bytes_of(instance.path)},
+                                 {"unread_events", count_unread(instance.path)},
+                                 {"recording", !current_use(instance.path).empty()}});
+  return json;
+}
 
 bool wants(const ListArguments& options, std::string_view section) {
   return options.section.empty() || options.section == section;
@@ -108,6 +168,7 @@ std::string text_list(const Capabilities& found, const std::vector<std::string>&
   if (wants(options, "events")) parts.push_back(events_text(found, !options.section.empty(), style));
   if (wants(options, "clocks")) parts.push_back(clocks_text(found, style));
   if (wants(options, "limits")) parts.push_back(limits_text(found, style));
+  if (options.section.empty()) parts.push_back(persistent_text(persistent_support(found), style));
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : "\n") + part;
   return out;
@@ -167,6 +228,7 @@ std::string json_list(const Capabilities& found, const std::vector<std::string>&
     json["features"] = json_features(found);
     json["symbols"] = {{"readable", found.symbols_readable}, {"reason", text_or_null(found.symbols_reason)}};
     json["leftover_instances"] = leftovers;
+    json["persistent"] = json_persistent(persistent_support(found));
   }
   if (wants(options, "events")) json["events"] = json_events(found);
   if (wants(options, "clocks")) json["clocks"] = json_clocks(found.clocks);

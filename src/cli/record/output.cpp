@@ -122,7 +122,7 @@ bool RecordOutput::is_one_file() const { return !writes_trace_dat(options_) && !
 
 void RecordOutput::turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
   if (!recording_) return;
-  if (FileRequestGuard::asked()) recording_->ask_for_file();
+  if (FileRequestGuard::asked() && options_.persistent.empty()) recording_->ask_for_file();
   const auto description = [&recording] { return description_at_end(recording(), false); };
   const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
   try {

@@ -17,6 +17,7 @@
 #include "cli/record/boot.hpp"
 #include "cli/record/messages.hpp"
 #include "cli/record/output.hpp"
+#include "cli/record/previous.hpp"
 #include "cli/record/request.hpp"
 #include "cli/record/run.hpp"
 #include "cli/record/trigger.hpp"
@@ -46,6 +47,9 @@ constexpr const char* kRecordFooter = R"(Examples:
                                                 what led to an allocation that failed
   kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
   kmemtrace record --backend bpf                with less overhead for the traced workload
+  kmemtrace record --flight --persistent        the last events survive a crash of the machine
+  kmemtrace record --boot --previous -o crash.kmt
+                                                after the crash, saves the events of the crashed boot
   kmemtrace record --boot                       shows how to trace a boot; after that boot, saves its trace
 
 If the recording ends before COMMAND (--duration, Ctrl+C), COMMAND receives SIGTERM.
@@ -98,8 +102,11 @@ int record_trace(const RecordOptions& options) {
   // a second Ctrl+C is ignored, because it would destroy the trace
   const InterruptGuard interrupt(SecondSignal::is_ignored);
   std::optional<BootBuffer> boot;
+  std::optional<PersistentInstance> previous;
   check_backend(options);
-  if (options.boot && !(boot = boot_buffer_or_plan(options))) return 0;
+  check_persistent(options);
+  if (!options.previous.empty() && !(previous = previous_events_or_plan(options, usable_tracefs()))) return 0;
+  if (options.boot && !previous && !(boot = boot_buffer_or_plan(options))) return 0;
   check_output(options.output);
   use_types(options.btf);
   const std::string tracefs = tracefs_for(options);
@@ -110,6 +117,7 @@ int record_trace(const RecordOptions& options) {
   RecordOutput output(options, request);
   const FileRequestGuard file_requests;
 
+  PreviousBoot previous_boot;
   bool triggered = false;
   RecordSteps steps;
   steps.ended = [&] {
@@ -119,12 +127,16 @@ int record_trace(const RecordOptions& options) {
   };
   steps.begins = [&] {
     give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});  // only the start reads /proc/kcore
-    if (request.command.empty() && !boot && ::isatty(STDERR_FILENO) == 1)
+    if (request.command.empty() && !options.boot && ::isatty(STDERR_FILENO) == 1)
       say("Recording {} events into {}; {}Ctrl+C ends the recording\n", request.events.size(),
-          printable(options.output), output.is_flight_recorder() ? "SIGUSR2 writes the kept events, " : "");
+          printable(options.output),
+          output.is_flight_recorder() && options.persistent.empty() ? "SIGUSR2 writes the kept events, " : "");
     if (trigger) trigger->start();
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
+    if (previous)
+      return collect_previous_boot(tracefs, *previous, likely_events(tracefs), request.scratch_directory, hooks,
+                                   previous_boot);
     return boot                ? collect_boot_buffer(tracefs, *boot, request.scratch_directory, hooks)
            : uses_bpf(options) ? record_by_bpf(tracefs, request, hooks, open)
                                : record(tracefs, request, hooks);
@@ -133,6 +145,7 @@ int record_trace(const RecordOptions& options) {
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
   print_summary(options, outcome, written, "larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
   print_notes(outcome);
+  if (previous) say_previous_boot(previous_boot);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return command_exit_status(outcome);
   throw Error(fmt::format("The recording ended early: {}", outcome.write_error))
@@ -195,6 +208,7 @@ Command record_command() {
   Command command{"record", "Record this machine's kernel memory events into a trace.", kRecordFooter,
                   [options](const Command& given) {
                     options->version_given = given.has("--file-version");
+                    options->flight_given = given.has("--flight");
                     return record_trace(*options);
                   }};
   command.option("-o,--output", &options->output, "FILE",
@@ -212,7 +226,13 @@ Command record_command() {
                  "/proc/vmstat");
   command.option(
       "--flight", &options->flight, "SIZE|T",
-      "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on SIGUSR2");
+      "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on SIGUSR2",
+      {.may_lack_value = true});
+  command.flag("--persistent{*}", &options->persistent,
+               "With --flight: record into a ring buffer that survives a crash (Linux 6.12 or later)\nThe kernel makes "
+               "the buffer at boot; `kmemtrace list` prints the kernel parameters. NAME is the tracing instance. After "
+               "a crash, `record --boot --previous` collects the events.",
+               {.flag_value = "NAME"});
   command.option("--rotate", &options->rotate, "SIZE|T", "Start a new file after SIZE or T");
   command.option("--keep", &options->keep, "N", "With --rotate: keep only the latest N files",
                  {.check = check_file_count});
@@ -236,6 +256,9 @@ Command record_command() {
   command.flag("--boot", &options->boot,
                "Collect the boot-time trace; if boot tracing was off, print the kernel parameters that enable it\n-e, "
                "-b, --max-memory, --clock and --stacks affect these parameters.");
+  command.flag("--previous{*}", &options->previous,
+               "With --boot: collect the events that `record --flight --persistent` recorded before a crash",
+               {.flag_value = "NAME"});
   command.flag("--remove-stale", &options->remove_stale,
                "Before recording, remove trace instances of killed runs without asking");
   command.flag("--no-progress", &options->no_progress, "Show no progress line");

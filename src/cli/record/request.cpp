@@ -2,8 +2,10 @@
 #include "cli/record/request.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,9 +22,11 @@
 #include "capture/features/capabilities.hpp"
 #include "capture/features/clocks.hpp"
 #include "capture/features/events.hpp"
+#include "capture/ftrace/persistent.hpp"
 #include "capture/ftrace/process_filter.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/say.hpp"
+#include "trace/clock_scale.hpp"
 #include "trace/code/untraced_paths.hpp"
 
 namespace kmt {
@@ -130,6 +134,8 @@ std::optional<ProbedTypes> probed_types() {
 
 }  // namespace
 
+std::string instance_name(const std::string& value) { return value == kAnyInstance ? "" : value; }
+
 bool writes_trace_dat(const RecordOptions& options) { return options.output.ends_with(".dat"); }
 bool uses_bpf(const RecordOptions& options) { return options.backend == "bpf"; }
 
@@ -174,6 +180,48 @@ void check_backend(const RecordOptions& options) {
   if (!options.filters.empty()) refuse("--filter", "Record with --backend tracefs, which filters events in the kernel");
   if (!options.clock.empty() && options.clock != "mono")
     refuse("this --clock", "BPF programs always use the clock mono");
+}
+
+void check_persistent(const RecordOptions& options) {
+  if (!options.previous.empty() && !options.boot) throw Error("--previous needs --boot");
+  if (options.flight_given && options.flight.empty() && options.persistent.empty())
+    throw Error("--flight needs a size or a time, such as 256M or 30s").hint("Only --flight --persistent needs none");
+  if (options.persistent.empty()) return;
+  if (!options.flight_given) throw Error("--persistent needs --flight");
+  const std::array<std::pair<const char*, bool>, 8> senseless = {{
+      {"--backend bpf", uses_bpf(options)},
+      {"-F", options.only_command},
+      {"-p", !options.pids.empty()},
+      {"--cgroup", !options.cgroup.empty()},
+      {"-b", !options.buffer.empty()},
+      {"--trigger failure", options.trigger == "failure"},
+      {"--stacks=user", wants_user_stacks(options)},
+      {"an -o FILE.dat", writes_trace_dat(options)},
+  }};
+  for (const auto& [name, given] : senseless)
+    if (given)
+      throw Error(fmt::format("--persistent and {} cannot be combined", name))
+          .hint("The kernel made the buffer at boot, and its events are read only at the end");
+  if (!options.clock.empty() && !ticks_are_ns(options.clock))
+    throw Error(fmt::format("--persistent needs a clock in nanoseconds, unlike {}", printable(options.clock)));
+}
+
+// Returns the instance to record into. Throws Error if it is in use, or if it has events that were not collected.
+static std::string free_persistent_instance(const RecordOptions& options, const std::string& tracefs) {
+  const std::vector<PersistentInstance> instances = persistent_instances(tracefs, read_file("/proc/cmdline"));
+  const PersistentInstance instance = choose_persistent(instances, instance_name(options.persistent));
+  if (const std::string use = current_use(instance.path); !use.empty())
+    throw Error(fmt::format("The instance {} has another user: {} is enabled", printable(instance.name), use),
+                ExitCode::unsupported)
+        .hint("End the other recording, or the parameters that enable the event at boot");
+  // after a backup, the events of the previous boot are in the backup instance too
+  const bool has_backup = !with_previous_events(instances, instance).copy_of.empty();
+  if (!has_backup && count_unread(instance.path) > 0)
+    throw Error(fmt::format("The instance {} has events that were not collected", printable(instance.name)))
+        .hint(fmt::format("Collect them: kmemtrace record --boot --previous={0} -o FILE.kmt; or discard them: "
+                          "echo > {1}/trace",
+                          printable(instance.name), instance.path));
+  return instance.path;
 }
 
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
@@ -237,7 +285,10 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer needs at least 8k per CPU");
 
   const TraceClocks clocks = read_clocks(tracefs);
-  request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
+  if (!options.persistent.empty()) request.persistent_instance = free_persistent_instance(options, tracefs);
+  // the scale of other clocks would be unknown after a reboot
+  const bool wants_mono = uses_bpf(options) || (!options.persistent.empty() && options.clock.empty());
+  request.clock = wants_mono ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
   if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end())
     throw Error(fmt::format("This kernel has no clock \"{}\"", request.clock))
         .hint(fmt::format("Available clocks: {}", fmt::join(clocks.offered, ", ")));
@@ -250,7 +301,7 @@ std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
     if (options.keep > 0) throw Error("--keep needs --rotate");
     return std::nullopt;
   }
-  if (!options.flight.empty())
+  if (options.flight_given)
     throw Error("--rotate and --flight cannot be combined")
         .hint("--rotate keeps all events in several files, --flight only the latest events");
   const Amount amount = parse_amount("--rotate", options.rotate);
@@ -262,7 +313,8 @@ std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options) {
 }
 
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes) {
-  if (options.flight.empty()) return std::nullopt;
+  if (!options.flight_given) return std::nullopt;
+  if (options.flight.empty()) return kmt_format::Flight{most_bytes, std::nullopt};
   const Amount amount = parse_amount("--flight", options.flight);
   if (amount.bytes.value_or(kFewestFlightBytes) < kFewestFlightBytes)
     throw Error("--flight needs at least 64k. A time has a suffix: 5s");

@@ -24,6 +24,9 @@ struct RecordOptions {
   std::string clock;
   std::string sample_interval;
   std::string flight;
+  bool flight_given = false;  // true for --flight without a value too
+  std::string persistent;     // value of --persistent: the name of an instance, or kAnyInstance; empty: not given
+  std::string previous;       // value of --previous, likewise
   std::string rotate;
   std::string trigger;
   unsigned keep = 0;
@@ -42,6 +45,10 @@ struct RecordOptions {
   std::vector<std::string> command;
 };
 
+constexpr const char* kAnyInstance = "*";  // value of --persistent and --previous without a name
+
+// Returns the name that was given, or an empty text for any instance.
+std::string instance_name(const std::string& value);
 bool writes_trace_dat(const RecordOptions& options);  // else .kmt
 bool uses_bpf(const RecordOptions& options);          // else tracefs
 bool wants_kernel_stacks(const RecordOptions& options);
@@ -50,6 +57,7 @@ bool wants_user_stacks(const RecordOptions& options);
 // The following functions throw Error.
 void check_output(const std::string& path);
 void check_backend(const RecordOptions& options);  // throws Error for options that only ftrace supports
+void check_persistent(const RecordOptions& options);
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);

@@ -40,6 +40,8 @@ struct OptionRules {
   bool once = false;     // true: the flag may be given only once
   unsigned values = 1;   // number of values that must follow the option
   bool may_be_empty = false;
+  bool may_lack_value = false;             // true: the option may be given without its value, which is then empty
+  std::string flag_value = {};             // name of the value that a flag may have: "NAME" for --flag[=NAME]
   std::vector<std::string> needs = {};     // names of other options that must also be given
   std::vector<std::string> excludes = {};  // conflicting options
 };

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/record/previous.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "capture/features/capabilities.hpp"
+#include "cli/record/boot.hpp"
+#include "cli/support/output.hpp"
+#include "cli/support/say.hpp"
+
+namespace kmt {
+
+namespace {
+
+void print_persistent_plan(const std::string& tracefs) {
+  const BufferLimits limits = buffer_limits(tracefs);
+  if (!supports_persistent(try_read_file("/proc/kallsyms").value_or("")))
+    throw Error("This kernel has no ring buffers that survive a crash", ExitCode::unsupported)
+        .hint("They need Linux 6.12 or later, with reserve_mem= and trace_instance=NAME@PLACE");
+  say("This boot has no ring buffer that survives a crash. The kernel parameters that make one are on stdout\n");
+  print_result(persistent_parameters(suitable_persistent_bytes(limits.cpus_possible, limits.memory_available)) + "\n");
+}
+
+}  // namespace
+
+std::optional<PersistentInstance> previous_events_or_plan(const RecordOptions& options, const std::string& tracefs) {
+  check_boot_options(options);
+  const std::array<std::pair<const char*, bool>, 5> senseless = {{
+      {"-e", !options.events.empty()},
+      {"-b", !options.buffer.empty()},
+      {"--max-memory", !options.max_memory.empty()},
+      {"--clock", !options.clock.empty()},
+      {"--stacks", !options.stacks.empty()},
+  }};
+  for (const auto& [name, given] : senseless)
+    if (given)
+      throw Error(fmt::format("--previous and {} cannot be combined", name))
+          .hint("The events were recorded already, so only -o applies");
+  const std::vector<PersistentInstance> instances = persistent_instances(tracefs, read_file("/proc/cmdline"));
+  if (instances.empty()) {
+    print_persistent_plan(tracefs);
+    return std::nullopt;
+  }
+  const PersistentInstance instance =
+      with_previous_events(instances, choose_persistent(instances, instance_name(options.previous)));
+  check_previous_events(instance);
+  say("Collecting the events of the previous boot from {}\n", instance.path);
+  return instance;
+}
+
+std::vector<EventName> likely_events(const std::string& tracefs) {
+  RecordOptions options;
+  return request_of(options, tracefs).events;
+}
+
+void say_previous_boot(const PreviousBoot& boot) {
+  if (boot.is_this_boot) say("note: the events are of this boot, not of the previous one: the recorder was killed\n");
+  if (!boot.described)
+    say("warning: the buffer has no description by the recorder. It was overwritten, or something else recorded the "
+        "events. So the names of tasks, the kernel that recorded and the selected events are unknown. The trace has "
+        "the formats of the present kernel\n");
+  if (boot.other_kernel)
+    say("warning: another kernel recorded the events, so functions have no names. Read the trace with the debug info "
+        "of "
+        "that kernel\n");
+  else if (!boot.has_symbols)
+    say("warning: the addresses of the previous boot are unknown, so functions have no names\n");
+  if (!boot.unknown_modules.empty() && !boot.other_kernel)
+    say("note: no names for functions of modules that are not loaded now: {}. Load them before you collect\n",
+        first_of(boot.unknown_modules));
+}
+
+}  // namespace kmt

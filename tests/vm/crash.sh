@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs in each of the two boots. The first one records memory that a program does not free, and crashes. The second one
+# collects the events. If the memory of the buffer was lost, the second boot crashes again.
+echo "boot $(cat /proc/sys/kernel/random/boot_id) text $(grep ' T _text$' /proc/kallsyms | cut -d' ' -f1)"
+kmemtrace list --json >list.json
+if grep -q '"unread_events": 0' list.json; then
+  cat list.json
+  kmemtrace list
+  kmemtrace record --flight --persistent -o /tmp/flight.kmt &
+  until grep -q kmalloc /sys/kernel/tracing/instances/flight/set_event; do sleep 0.2; done
+  sleep 2  # memory from the start of the recorder
+  planted_memory eventfds 20 &
+  sleep 20
+  echo "crash at $(cut -d' ' -f1 /proc/uptime)"
+  echo c >/proc/sysrq-trigger
+fi
+kmemtrace list >list.txt
+# A recording must not discard the events.
+kmemtrace record --flight --persistent -o /tmp/flight.kmt --duration 1s 2>refused.err
+echo $? >refused.status
+cat /sys/kernel/tracing/instances/flight/last_boot_info >last_boot_info
+kmemtrace record --boot --previous -o crash.kmt 2>collected.err || cat collected.err
+cat collected.err
+kmemtrace record --boot --previous -o empty.kmt 2>empty.err
+echo $? >empty.status
+kmemtrace check --json crash.kmt >check.json
+kmemtrace leaks --json crash.kmt >leaks.json
+kmemtrace leaks crash.kmt >leaks.txt
+kmemtrace report --json --by call-site crash.kmt >report.json
+kmemtrace report --json --by process crash.kmt >processes.json
+# Afterwards, the buffer can be used again, and the end of the recording reads it.
+kmemtrace record --flight 30s --persistent=flight -o again.kmt -- planted_memory eventfds 20 10 2>again.err
+echo $? >again.status
+kmemtrace report --json --by call-site again.kmt >again.json
+true

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that the events before a crash of the kernel are collected after the reboot, and that `leaks` names the memory
+that a program did not free. The addresses of the kernel differ between the two boots.
+  crash_test.py KERNEL"""
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+from machine import HERE, boot
+
+KERNEL = sys.argv[1]
+del sys.argv[1:]
+PARAMETERS = 'reserve_mem=16M:4096:flight trace_instance=flight@flight'
+PLANT = 'do_eventfd'  # allocates the context of an eventfd
+
+
+class Crash(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        done = boot('--out', out, '--kernel', KERNEL, '--timeout', '900', '--reboots', '--append', PARAMETERS, '--file',
+                    os.environ['PLANTED_MEMORY'] + ':/bin/planted_memory', f'{HERE}/crash.sh')
+        cls.printed = done.stdout
+        if done.returncode != 0:
+            raise AssertionError(f'exit code {done.returncode}\n{done.stdout}{done.stderr}')
+        cls.files = {}
+        for name in os.listdir(out):
+            if name.endswith('.kmt'):
+                continue
+            with open(os.path.join(out, name), encoding='utf-8') as file:
+                cls.files[name] = file.read()
+
+    def json(self, name):
+        self.assertTrue(self.files[name], self.printed)
+        return json.loads(self.files[name])
+
+    def allocations(self, name):
+        """Returns the allocations of the plant."""
+        return sum(row['allocs'] for row in self.json(name)['rows'] if PLANT in row['name'])
+
+    def test_kernel_moved(self):
+        boots = re.findall(r'^boot (\S+) text (\S+)', self.printed, re.M)
+        self.assertGreaterEqual(len(boots), 2)
+        self.assertNotEqual(boots[-2][0], boots[-1][0])
+        self.assertNotEqual(boots[-2][1], boots[-1][1], 'the test needs different addresses')
+
+    def test_all_of_the_last_seconds(self):
+        planted = [int(number) for number in re.findall(r'^planted (\d+)', self.printed, re.M)]
+        crash = float(re.findall(r'^crash at (\S+)', self.printed, re.M)[-1])
+        self.assertGreaterEqual(self.allocations('report.json'), planted[-1])
+        self.assertLessEqual(self.allocations('report.json'), planted[-1] + 40)
+        trace = self.json('check.json')
+        self.assertEqual('kmt', trace['format'], trace)
+        print({key: trace[key] for key in trace if not isinstance(trace[key], (list, dict))}, crash)
+
+    def test_leaks_names_the_plant(self):
+        print(self.files['leaks.txt'])
+        self.assertIn(PLANT, self.files['leaks.txt'])
+
+    def test_names_of_tasks(self):
+        names = [row['name'] for row in self.json('processes.json')['rows']]
+        self.assertTrue(any('planted_memory' in name for name in names), names)
+
+    def test_uncollected_events_are_kept(self):
+        self.assertEqual('2', self.files['refused.status'].strip())
+        self.assertIn('record --boot --previous', self.files['refused.err'])
+
+    def test_collected_once(self):
+        self.assertEqual('2', self.files['empty.status'].strip())
+        self.assertIn('has no events', self.files['empty.err'])
+
+    def test_buffer_is_used_again(self):
+        self.assertEqual('0', self.files['again.status'].strip(), self.files['again.err'])
+        self.assertEqual(10, self.allocations('again.json'), self.files['again.err'])
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
