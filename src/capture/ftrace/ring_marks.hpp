@@ -15,7 +15,8 @@
 
 namespace kmt {
 
-// Names and texts. docs/internals/persistent.md lists the names.
+// Names and texts: "release", "clock", "text" (address of _text), "saved_cmdlines", "thread_groups", "note NAME" for a
+// note about the boot, and "format NUMBER SYSTEM" for the format of an event.
 using RingMark = std::map<std::string, std::string>;
 
 // Describes a boot and the recorded events: formats, names of tasks, addresses of the kernel and of modules. Leaves out

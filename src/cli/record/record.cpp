@@ -16,6 +16,7 @@
 #include "capture/tracefs/tracefs.hpp"
 #include "cli/record/boot.hpp"
 #include "cli/record/messages.hpp"
+#include "cli/record/oom.hpp"
 #include "cli/record/output.hpp"
 #include "cli/record/previous.hpp"
 #include "cli/record/request.hpp"
@@ -45,6 +46,8 @@ constexpr const char* kRecordFooter = R"(Examples:
                                                 keeps the last 30 s, and ends when slab memory has grown by 500M
   kmemtrace record --flight 256M --trigger failure
                                                 what led to an allocation that failed
+  kmemtrace record --flight 2m --trigger oom --stacks
+                                                the minutes before an OOM kill, with a page about it (trace.html)
   kmemtrace record --rotate 1G --keep 10        trace.0001.kmt, trace.0002.kmt, …: the latest ten
   kmemtrace record --backend bpf                with less overhead for the traced workload
   kmemtrace record --flight --persistent        the last events survive a crash of the machine
@@ -132,6 +135,7 @@ int record_trace(const RecordOptions& options) {
           printable(options.output),
           output.is_flight_recorder() && options.persistent.empty() ? "SIGUSR2 writes the kept events, " : "");
     if (trigger) trigger->start();
+    if (trigger && trigger->waits_for_oom()) avoid_oom_killer();
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
     if (previous)
@@ -145,6 +149,7 @@ int record_trace(const RecordOptions& options) {
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
   print_summary(options, outcome, written, "larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
   print_notes(outcome);
+  if (triggered && trigger->waits_for_oom()) write_oom_files(written.path);
   if (previous) say_previous_boot(previous_boot);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return command_exit_status(outcome);
@@ -221,9 +226,10 @@ Command record_command() {
   add_selection_options(command, *options);
   command.option("-d,--duration", &options->duration, "T", "Stop recording after time T: 10s, 1.5s, 200ms, 5m");
   command.option("--trigger", &options->trigger, "COND",
-                 "Stop recording when COND is true: failure (a slab or page allocation fails), NAME>N, NAME<N, "
-                 "NAME+N (NAME has grown by N), or NAME+N/T (within time T), where NAME is a name in /proc/meminfo or "
-                 "/proc/vmstat");
+                 "Stop recording when COND is true: oom (the OOM killer kills a process), failure (a slab or page "
+                 "allocation fails), NAME>N, NAME<N, NAME+N (NAME has grown by N), or NAME+N/T (within time T), where "
+                 "NAME is a name in /proc/meminfo or "
+                 "/proc/vmstat\nWith oom, a page, a snapshot and a profile of the kill are written beside the trace.");
   command.option(
       "--flight", &options->flight, "SIZE|T",
       "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on SIGUSR2",

@@ -224,6 +224,11 @@ static std::string free_persistent_instance(const RecordOptions& options, const 
   return instance.path;
 }
 
+static void check_trigger(const RecordOptions& options) {
+  if (options.trigger == "oom" && writes_trace_dat(options))
+    throw Error("--trigger oom needs a .kmt").hint("Use -o FILE.kmt");
+}
+
 std::uint64_t most_memory(const RecordOptions& options, const std::string& tracefs) {
   if (options.max_memory.empty()) return buffer_limits(tracefs).default_bytes;
   const std::uint64_t bytes = parse_size(options.max_memory);
@@ -232,6 +237,7 @@ std::uint64_t most_memory(const RecordOptions& options, const std::string& trace
 }
 
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs) {
+  check_trigger(options);
   RecordRequest request;
   const std::vector<EventName> available = available_events(tracefs);
   const std::vector<std::string> patterns = split_commas(options.events);
@@ -265,6 +271,9 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
       std::find(request.events.begin(), request.events.end(), end) == request.events.end())
     request.events.push_back(end);
   if (options.stalls) add_stall_events(tracefs, available, request.events);
+  if (const EventName victim{"oom", "mark_victim"};
+      options.trigger == "oom" && std::find(available.begin(), available.end(), victim) != available.end())
+    add_missing({victim}, request.events);
   request.path_probes = path_probing_of(options, request.events);
   request.probed_types = probed_types;
   if (options.only_command && options.command.empty())

@@ -23,13 +23,16 @@ std::optional<ProcValue> value_of(const std::string& name) {
 
 }  // namespace
 
-Trigger::Trigger(const std::string& condition) : condition_(condition) {
-  if (condition == "failure") return;
+Trigger::Trigger(const std::string& given) : condition_(given) {
+  if (given == "failure") return;
+  is_oom_ = given == "oom";
+  const std::string condition = is_oom_ ? "oom_kill+0" : given;
   const std::size_t at = condition.find_first_of("<>+");
   if (at == std::string::npos || at == 0)
     throw Error(fmt::format("Not a valid condition: \"{}\"", printable(condition)))
         .hint(
-            "Write failure, NAME>SIZE, NAME<SIZE, NAME+SIZE or NAME+SIZE/TIME, where NAME is a name in /proc/meminfo "
+            "Write oom, failure, NAME>SIZE, NAME<SIZE, NAME+SIZE or NAME+SIZE/TIME, where NAME is a name in "
+            "/proc/meminfo "
             "or "
             "/proc/vmstat: SUnreclaim>2G, MemFree<200M, SUnreclaim+500M, SUnreclaim+500M/10m");
   key_ = trim(condition.substr(0, at));
@@ -83,6 +86,7 @@ bool Trigger::holds(std::uint64_t now_ns) {
 
 std::string Trigger::what_happened() const {
   if (key_.empty()) return "an allocation failed";
+  if (is_oom_) return "the OOM killer killed a process";
   return fmt::format("{} is {} ({})", key_, last_.in_bytes ? humane_bytes(last_.value) : humane_count(last_.value),
                      condition_);
 }

@@ -14,14 +14,15 @@ namespace kmt {
 class Trigger {
  public:
   // Parses "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (growth since the start), "SUnreclaim+500M/10m" (growth
-  // within 10 minutes), "oom_kill+0" or "failure". Throws Error.
-  explicit Trigger(const std::string& condition);
+  // within 10 minutes), "failure", or "oom" for "oom_kill+0". Throws Error.
+  explicit Trigger(const std::string& given);
 
   // Stores the current value, from which growth is measured. Throws Error if the condition is already true.
   void start();
   // Forgets all earlier values. Growth is measured from now on.
   void start_again();
   bool wants_failures() const { return key_.empty(); }
+  bool waits_for_oom() const { return is_oom_; }
   // True if the condition is true at `now_ns`, a monotonic time in nanoseconds. Always false for failed allocations,
   // which the recording itself detects. Reads the value at most ten times per second, or a thousand times in the window
   // of growth, and returns false in between.
@@ -39,6 +40,7 @@ class Trigger {
 
   std::string condition_;
   std::string key_;  // name of a line in /proc/meminfo or /proc/vmstat; empty for failed allocations
+  bool is_oom_ = false;
   char comparison_ = '>';
   std::uint64_t limit_ = 0;
   std::uint64_t at_start_ = 0;   // the value from which growth is measured

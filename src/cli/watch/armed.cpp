@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <exception>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -25,6 +22,7 @@
 #include "base/thread.hpp"
 #include "base/units.hpp"
 #include "cli/support/say.hpp"
+#include "cli/support/start_again.hpp"
 #include "cli/watch/webhook.hpp"
 #include "results/series/thresholds.hpp"
 
@@ -35,22 +33,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEvidencePrefix = "investigation-";
-
-// Starts this program with other arguments. Its standard output is discarded. Returns the process ID. Throws Error.
-pid_t start_again(std::vector<std::string> arguments) {
-  std::vector<char*> words;
-  words.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) words.push_back(argument.data());
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int failure = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure == 0) return child;
-  throw Error(fmt::format("Cannot start an investigation: {}", std::strerror(failure)));
-}
 
 // True if this program made a folder of this name: "investigation-20261130T101500Z", or with "-002" added.
 bool is_evidence(const std::string& name) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace kmt {
+
+// Starts this program with other arguments; the first one is its name. Its standard output is discarded. Returns the
+// process ID. Throws Error.
+pid_t start_again(std::vector<std::string> arguments);
+
+}  // namespace kmt

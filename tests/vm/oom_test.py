@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks the files that `record --trigger oom` writes when the OOM killer kills a process in a cgroup or in the whole
+machine.
+  oom_test.py KERNEL"""
+import gzip
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+from machine import run_script
+
+KERNEL = sys.argv[1]
+del sys.argv[1:]
+
+
+class Oom(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
+        run_script('oom.sh', cls.out, '--kernel', KERNEL, '--timeout', '600')
+
+    def text(self, name):
+        with open(os.path.join(self.out, name), encoding='utf-8') as file:
+            return file.read()
+
+    def check(self, case):
+        errors = self.text(f'{case}.err')
+        self.assertEqual('0', self.text(f'{case}.status').strip(), errors)
+        self.assertIn('Triggered: the OOM killer killed a process', errors)
+        victim = re.search(r'The victim was dd \(process (\d+)\)', errors)
+        self.assertTrue(victim, errors)
+        # the kernel's report as a snapshot
+        kill = json.loads(self.text(f'{case}.oom.json'))['oom']
+        self.assertEqual(('dd', int(victim[1])), (kill['victim'], kill['victim_pid']))
+        # the page
+        page = self.text(f'{case}.html')
+        self.assertIn(f'Victim: dd (process {victim[1]})', page)
+        processes = page[page.index('ALLOCATIONS BY PROCESS'):page.index('ALLOCATIONS BY CALL SITE')]
+        first_row = next(line for line in processes.splitlines() if re.search(r'\bdd\b', line) or 'record' in line)
+        self.assertIn('dd', first_row, processes)
+        self.assertIn('MEMORY AT THE KILL', page)
+        # the profile
+        with gzip.open(os.path.join(self.out, f'{case}.pb.gz')) as file:
+            self.assertGreater(len(file.read()), 1000)
+        # the snapshot at the end of the trace, and the event
+        self.assertIn('balance', json.loads(self.text(f'{case}.snapshot.json')))
+        self.assertRegex(self.text(f'{case}.stalls.txt'), r'OOM killer\s+1 process')
+        return kill, page
+
+    def test_kill_in_a_cgroup(self):
+        kill, page = self.check('cgroup')
+        self.assertTrue(kill['cgroup'], kill)
+        self.assertIn('A cgroup had reached its limit', page)
+
+    def test_kill_in_the_machine(self):
+        kill, _ = self.check('machine')
+        self.assertFalse(kill['cgroup'], kill)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)
