@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "capture/bpf/kernel_memory.hpp"
+#include "capture/bpf/memory_program.hpp"
 #include "snapshot/objects/kcore.hpp"
 
 namespace kmt {
@@ -17,7 +17,7 @@ class BpfReader : public KernelReader {
   bool read(std::uint64_t address, std::span<std::uint8_t> bytes) override { return memory_.read(address, bytes); }
 
  private:
-  KernelMemory memory_;
+  MemoryProgram memory_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "capture/bpf/programs/kernel_types.bpf.h"
 
+#include <bpf/bpf_core_read.h>  // libbpf 1.5 declares bpf_rdonly_cast() here
 #include <bpf/bpf_helpers.h>
 
 #ifdef KMT_WITHOUT_KERNEL_BTF

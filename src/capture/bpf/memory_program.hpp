@@ -8,13 +8,13 @@
 
 namespace kmt {
 
-class KernelMemory {
+class MemoryProgram {
  public:
   // Throws Error if the kernel refuses the program, for example because of lockdown. Needs Linux 5.10.
-  KernelMemory();
-  ~KernelMemory();
-  KernelMemory(const KernelMemory&) = delete;
-  KernelMemory& operator=(const KernelMemory&) = delete;
+  MemoryProgram();
+  ~MemoryProgram();
+  MemoryProgram(const MemoryProgram&) = delete;
+  MemoryProgram& operator=(const MemoryProgram&) = delete;
 
   // Fills all of `bytes`. Returns false if some of them cannot be read. The caller must know that they are memory: a
   // read of a device's register may change the state of the device.

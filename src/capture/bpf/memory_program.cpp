@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "capture/bpf/kernel_memory.hpp"
+#include "capture/bpf/memory_program.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ using Object = BpfSkeleton<memory_bpf, memory_bpf__create_skeleton, memory_bpf__
 
 }  // namespace
 
-struct KernelMemory::State {
+struct MemoryProgram::State {
   Object object;
 
   bool read_some(std::uint64_t address, std::span<std::uint8_t> bytes) {
@@ -33,15 +33,15 @@ struct KernelMemory::State {
   }
 };
 
-KernelMemory::KernelMemory() : state_(std::make_unique<State>()) {
+MemoryProgram::MemoryProgram() : state_(std::make_unique<State>()) {
   state_->object.load();
   std::uint8_t byte = 0;
   state_->read_some(0, {&byte, 1});  // throws if the kernel does not run the program
 }
 
-KernelMemory::~KernelMemory() = default;
+MemoryProgram::~MemoryProgram() = default;
 
-bool KernelMemory::read(std::uint64_t address, std::span<std::uint8_t> bytes) {
+bool MemoryProgram::read(std::uint64_t address, std::span<std::uint8_t> bytes) {
   while (!bytes.empty()) {
     const std::size_t size = std::min<std::size_t>(bytes.size(), KMT_MEMORY_BYTES);
     if (!state_->read_some(address, bytes.first(size))) return false;
