@@ -12,5 +12,7 @@ set(absent_sources
     "cli/report/(diff|flamegraph|graph|histogram|html|leaks|pages|report|series|simulate|timeline)"
     "views/export/(chrome|collapsed|firefox|lines|perfetto|pprof\\.cpp|speedscope|tracks|without_prometheus|without_sqlite)" views/html/)
 list(JOIN absent_sources | absent_sources)
-add_compile_options(-ffunction-sections -fdata-sections)
+# A static program has a fixed address. Debian's compilers otherwise produce code for any address, which is 7 % larger on
+# x86 with 32 bits.
+add_compile_options(-fno-pie -ffunction-sections -fdata-sections)
 add_link_options(-static -Wl,--gc-sections)

@@ -133,10 +133,10 @@ std::optional<AllocationSite> site_of(std::string_view line, const Format& forma
   for (Words words(line); !words.empty();) {
     const std::string_view word = words.next();
     const auto amount = count < numbers.size() ? amount_of(word, format) : std::nullopt;
-    const auto unit = count != 0 ? unit_factor(word, format) : std::nullopt;
+    const auto unit = unit_factor(word, format);
     if (amount) {
       numbers[count++] = amount;
-    } else if (unit && !numbers[count - 1]->has_unit) {  // "1.20 MiB"
+    } else if (unit && count != 0 && !numbers[count - 1]->has_unit) {  // "1.20 MiB"
       numbers[count - 1] = Amount{numbers[count - 1]->value * *unit, *unit != 1, true};
     } else if (site.name.empty() && is_place(word)) {
       site.name = word;
