@@ -141,7 +141,7 @@ THIRD_PARTY = {
 }
 
 # System headers. C++ headers have no suffix. All other third-party headers must be in the table above.
-SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|mntent|netdb|'
+SYSTEM = re.compile(r'(sys|linux|asm|arpa|netinet)/.*|[a-z_]+|(dirent|dlfcn|elf|fcntl|fnmatch|getopt|glob|grp|langinfo|locale|malloc|mntent|netdb|'
                     r'poll|pthread|pwd|sched|signal|spawn|stdbool|stddef|stdint|syscall|termios|time|unistd)\.h')
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -19,6 +20,14 @@
 namespace kmt {
 
 namespace {
+
+// glibc keeps freed memory for later, up to twice the size of the largest block that was freed. The largest block is
+// the text of /proc/kallsyms, which is freed early. With this call, glibc returns each large block immediately.
+void return_freed_memory() {
+#ifdef M_MMAP_THRESHOLD
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+}
 
 bool ask(const std::string& question) {
   std::fputs((question + " [y/N] ").c_str(), stderr);
@@ -55,6 +64,7 @@ void offer_to_remove_stale(const std::string& tracefs, bool remove) {
 }
 
 RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, const RecordSteps& steps) {
+  return_freed_memory();
   ProgressLine progress(!options.no_progress);
   RecordHooks hooks;
   hooks.interrupted = [&] { return steps.ended() || !output.failure().empty(); };
