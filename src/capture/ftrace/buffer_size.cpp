@@ -31,23 +31,27 @@ void set_size(const TracefsInstance& instance, std::uint64_t bytes) {
 
 }  // namespace
 
-std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<EventName>& events) {
+RateMeasurement::RateMeasurement(const TracefsInstance& instance, const std::vector<EventName>& events)
+    : instance_(instance) {
   set_size(instance, kMeasuringBytes);
   for (const EventName& event : events) instance.set(fmt::format("events/{}/{}/enable", event.system, event.name), "1");
   instance.set("tracing_on", "1");
-  const auto start = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(kMeasuring);
-  instance.set("tracing_on", "0");
-  const double seconds = seconds_since(start);
+  start_ = std::chrono::steady_clock::now();
+}
+
+std::uint64_t RateMeasurement::finish() const {
+  std::this_thread::sleep_until(start_ + kMeasuring);
+  instance_.set("tracing_on", "0");
+  const double seconds = seconds_since(start_);
   std::uint64_t most = 0;
-  for (const unsigned cpu : ring_buffer_cpus(instance.path())) {
-    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
+  for (const unsigned cpu : ring_buffer_cpus(instance_.path())) {
+    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance_.path(), cpu));
     if (counters.unread == 0) continue;
     const double event_bytes = static_cast<double>(counters.unread_bytes) / static_cast<double>(counters.unread);
     most = std::max(
         most, static_cast<std::uint64_t>(event_bytes * static_cast<double>(counters.unread + counters.lost) / seconds));
   }
-  open_file(instance.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffers and their counters
+  open_file(instance_.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffers and their counters
   return most;
 }
 

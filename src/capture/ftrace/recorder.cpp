@@ -78,7 +78,7 @@ class FtraceBackend : public RecordBackend {
  private:
   bool is_persistent() const { return !request_.persistent_instance.empty(); }
   void set_up_instance();
-  void size_own_buffers();
+  void size_own_buffers(const std::optional<RateMeasurement>& measurement);
   void write_mark();
   void set_up_calls(RecordOutcome& outcome);
   void note_missed_frees(KernelDescription& kernel) const;
@@ -110,6 +110,15 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   instance_.emplace(instance_use(tracefs_, request_.persistent_instance));
   cpus_ = ring_buffer_cpus(instance_->path());
   set_up_instance();
+  std::optional<RateMeasurement> measurement;
+  if (!request_.buffer_bytes && !is_persistent()) measurement.emplace(*instance_, request_.events);
+  KernelDescription& kernel = outcome.recording.kernel;
+  kernel = describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
+  kernel.clock_scale = scale_of_clock(request_.clock);
+  kernel_ = &kernel;
+  kernel_text_ = kernel_text_address(kernel.kallsyms);
+  if (!is_persistent()) size_own_buffers(measurement);
+  buffer_bytes_ = std::max<std::uint64_t>(read_buffer_size(instance_->path(), cpus_.front()), 1);
   outcome.cost.ring_buffer_bytes = buffer_bytes_ * cpus_.size();
   std::vector<pid_t> pids = request_.pids;
   if (request_.only_command && command != nullptr) pids.push_back(command->pid());
@@ -117,14 +126,9 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   const bool wants_calls = !request_.calls.functions.empty();
   if (selects_tasks(request_))
     processes_.emplace(*instance_, pids, request_.cgroup, watcher_.pid(), wants_calls && !by_probes);
-  KernelDescription& kernel = outcome.recording.kernel;
   const auto records = [&](const char* name) {
     return std::ranges::find(request_.events, EventName{"kmem", name}) != request_.events.end();
   };
-  kernel = describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
-  kernel.clock_scale = scale_of_clock(request_.clock);
-  kernel_ = &kernel;
-  kernel_text_ = kernel_text_address(kernel.kallsyms);
   if (wants_calls) set_up_calls(outcome);
   if (request_.path_probes == PathProbing::on && !probes_)
     path_probes_.emplace(tracefs_, *instance_, request_.probed_types,
@@ -149,17 +153,14 @@ void FtraceBackend::set_up_instance() {
     throw Error("This kernel records no user stacks", ExitCode::unsupported)
         .hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT. --backend bpf may be able to record user stacks");
   if (instance.has("options/userstacktrace")) instance.set("options/userstacktrace", request_.user_stacks ? "1" : "0");
-  if (!is_persistent()) size_own_buffers();
-  buffer_bytes_ = std::max<std::uint64_t>(read_buffer_size(instance.path(), cpus_.front()), 1);
 }
 
-void FtraceBackend::size_own_buffers() {
-  const TracefsInstance& instance = *instance_;
-  size_buffers(instance,
-               request_.buffer_bytes
-                   ? *request_.buffer_bytes
-                   : choose_buffer_size(measure_rate(instance, request_.events), request_.preferred_buffer_bytes,
-                                        request_.most_buffer_bytes, static_cast<unsigned>(cpus_.size())));
+void FtraceBackend::size_own_buffers(const std::optional<RateMeasurement>& measurement) {
+  const std::uint64_t bytes = measurement
+                                  ? choose_buffer_size(measurement->finish(), request_.preferred_buffer_bytes,
+                                                       request_.most_buffer_bytes, static_cast<unsigned>(cpus_.size()))
+                                  : *request_.buffer_bytes;
+  size_buffers(*instance_, bytes);
 }
 
 void FtraceBackend::set_up_calls(RecordOutcome& outcome) {
