@@ -34,6 +34,7 @@ GROUPS = {
         'series': '',
         'matching': 'series',
         'report': 'matching series',
+        'stalls': 'report matching series',
         'calls': 'matching',
         'simulation': 'matching',
         'snapshot': 'matching series',

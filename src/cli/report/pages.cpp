@@ -6,18 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "analysis/report/stalls.hpp"
 #include "base/error.hpp"
 #include "cli/input/filter_options.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/input/symbol_options.hpp"
 #include "cli/input/trace_options.hpp"
+#include "cli/report/stalls.hpp"
 #include "cli/support/column_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/output.hpp"
 #include "views/json/pages.hpp"
 #include "views/text/pages.hpp"
-#include "views/text/stalls.hpp"
 
 namespace kmt {
 
@@ -38,7 +37,7 @@ constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace pages big.kmt --sort live            tasks with most pages that were not freed
   kmemtrace pages big.kmt --sort severe          tasks whose allocations fragment memory
   kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
-  kmemtrace record --stalls --stacks --duration 10s && kmemtrace pages --stalls
+  kmemtrace record --stacks --duration 10s && kmemtrace pages --stalls
                                                  how long tasks waited for memory
 
 An allocation of a small order takes pages from a list of its CPU. An empty list is refilled from the buddy lists, under
@@ -58,39 +57,6 @@ Exit status:
   3    not permitted to read the file
   130  interrupted by Ctrl+C; the result covers the part that was read, and states this)";
 
-// Reads the trace. Returns the result of the analysis, and false if Ctrl+C stopped the reading. `analysis_of` creates
-// the analysis from the trace, the names of tasks and the symbols.
-template <typename AnalysisOf>
-auto analysed(const PagesArguments& options, const WrapperList& wrappers, AnalysisOf analysis_of) {
-  const std::unique_ptr<Source> source = open_for_reading(options.trace);
-  // Opens the trace a second time if the names of tasks must be read in advance.
-  const std::unique_ptr<Source> ahead =
-      may_tell_earlier_names(source->info().tables.event_types) ? open_for_reading(options.trace) : nullptr;
-  bool complete = !ahead || read_trace(
-                                *ahead, [](const EventBatch&) {}, options.trace.progress);
-
-  const Symbols symbols(source->info(), options.symbols, wrappers);
-  auto analysis = analysis_of(source->info(), (ahead ? ahead : source)->info().tasks, symbols);
-  complete = complete && read_trace(
-                             *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
-  auto result = analysis.finish(complete);
-  result.findings.merge(symbols.findings());
-  return std::pair{std::move(result), complete};
-}
-
-int report_stalls(const PagesArguments& options, const ReportFilter& filter, const PagesOptions& view) {
-  const WrapperList wrappers = WrapperList::built_in();
-  std::optional<CallerFinder> callers;
-  const auto [result, complete] = analysed(options, wrappers, [&](const auto& info, const auto& tasks, auto& symbols) {
-    callers.emplace(symbols, wrappers);
-    const FindCaller find_caller = [&callers](std::span<const std::uint64_t> stack) { return callers->caller(stack); };
-    return StallsAnalysis(info, tasks, symbols, find_caller, filter, options.limit);
-  });
-  print_result(options.result.json ? json_stalls(result, view)
-                                   : text_stalls(result, view, stdout_style(options.result.style)));
-  return complete ? 0 : kInterruptedExitCode;
-}
-
 int pages(const PagesArguments& options) {
   const ReportFilter filter = filter_of(options.filter);
   PagesOptions view;
@@ -100,12 +66,26 @@ int pages(const PagesArguments& options) {
   if (options.stalls) {
     if (!options.sort.empty())
       throw Error("--stalls and --sort cannot be combined").hint("Stalls are always sorted by time. Remove --sort");
-    return report_stalls(options, filter, view);
+    ReportRequest request;
+    request.filter = filter;
+    request.by.clear();
+    return report_stalls({.trace = options.trace, .symbols = options.symbols}, std::move(request), options.limit,
+                         options.result);
   }
-  const auto [result, complete] =
-      analysed(options, WrapperList(), [&](const auto& info, const auto& tasks, const auto& symbols) {
-        return PagesAnalysis(info, tasks, symbols, filter);
-      });
+
+  const std::unique_ptr<Source> source = open_for_reading(options.trace);
+  // Opens the trace a second time if the names of tasks must be read in advance.
+  const std::unique_ptr<Source> ahead =
+      may_tell_earlier_names(source->info().tables.event_types) ? open_for_reading(options.trace) : nullptr;
+  bool complete = !ahead || read_trace(
+                                *ahead, [](const EventBatch&) {}, options.trace.progress);
+
+  const Symbols symbols(source->info(), options.symbols, WrapperList());
+  PagesAnalysis analysis(source->info(), (ahead ? ahead : source)->info().tasks, symbols, filter);
+  complete = complete && read_trace(
+                             *source, [&](const EventBatch& batch) { analysis.add(batch); }, options.trace.progress);
+  PagesResult result = analysis.finish(complete);
+  result.findings.merge(symbols.findings());
   print_result(options.result.json ? json_pages(result, view)
                                    : text_pages(result, view, stdout_style(options.result.style)));
   return complete ? 0 : kInterruptedExitCode;
@@ -124,8 +104,8 @@ Command pages_command() {
       "Sort tasks by KEY, largest first (default: allocated-pages)\nKeys:" + list_of(pointers_to(page_task_columns())));
   command.flag(
       "--stalls", &options->stalls,
-      "Show how long tasks waited for memory instead: in reclaim, compaction and throttling\nThe trace must be "
-      "recorded with `record --stalls`.");
+      "Show how long tasks waited for memory instead: in reclaim, compaction and throttling\nThe trace must have "
+      "the events of stalls, which `record` records by default.");
   add_limit_option(command, options->limit, "tasks, and N kinds of failures");
   add_event_filter_options(command, options->filter, "events caused");
   add_kallsyms_option(command, options->symbols);

@@ -14,6 +14,7 @@
 #include "cli/report/histogram.hpp"
 #include "cli/report/html.hpp"
 #include "cli/report/series.hpp"
+#include "cli/report/stalls.hpp"
 #include "cli/support/column_options.hpp"
 #include "cli/support/commands.hpp"
 #include "cli/support/interrupt.hpp"
@@ -35,6 +36,7 @@ struct ReportArguments {
   AnalyseOptions analyse;
   FilterOptions filter;
   std::string by;
+  std::string metric = "memory";
   std::string window;
   std::string sort;
   std::string columns;
@@ -70,6 +72,8 @@ constexpr const char* kReportFooter = R"(Examples:
                                                  which short-lived objects could be reused
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --window +1,+2.5      of the memory allocated between 1 s and 2.5 s, how much is left
+  kmemtrace report big.kmt --metric stall --by process,order
+                                                 how long processes waited for memory
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
   kmemtrace report big.kmt --html big.html       a page for a browser, also useful for a bug report
@@ -133,6 +137,14 @@ void refuse_with_perf_report(const Command& command, const Column<GroupRow>* sor
   if (sort != nullptr && !adds_up(*sort)) throw not_addable("--style perf-report", *sort);
 }
 
+// Throws Error for options that have no effect with --metric stall.
+void refuse_with_stalls(const Command& command) {
+  for (const char* const option : {"--sort", "--columns", "--over-time", "--window", "--matrix", "--style"})
+    if (command.has(option))
+      throw Error(fmt::format("{} cannot be used with --metric stall", option))
+          .hint("Groups of waits are always sorted by time. Remove one of the two options");
+}
+
 // Returns text such as " (/usr/bin/make and 3 more)". Empty if there is no finding of this kind, or if the first one
 // has no detail.
 std::string example_of(const Findings& findings, Imperfection kind) {
@@ -158,7 +170,7 @@ void say_what_is_missing(const TraceSummary& trace, const Findings& findings) {
 }
 
 std::vector<GroupKey> keys_of(const ReportArguments& options) {
-  const bool needs_live_keys = options.over_time || !options.window.empty();
+  const bool needs_live_keys = options.over_time || !options.window.empty() || options.metric == "stall";
   if (!options.by.empty()) return needs_live_keys ? parse_keys_of_live(options.by) : parse_group_keys(options.by);
   if (options.matrix) return {GroupKey::process, GroupKey::free_process};
   return ReportRequest{}.by;
@@ -210,6 +222,11 @@ int report(const Command& command, const ReportArguments& options) {
   ReportRequest request;
   request.filter = filter_of(options.filter);
   request.by = keys_of(options);
+  if (options.metric == "stall") {
+    refuse_with_stalls(command);
+    set_tree(request, options.tree);
+    return report_stalls(options.analyse, std::move(request), options.limit, options.result);
+  }
   request.history = options.over_time;
   if (!options.window.empty()) request.window = parse_time_window(options.window);
   const ReportOptions view = view_of(command, options, request);
@@ -271,6 +288,12 @@ Command report_command() {
                   }};
   add_file_option(command, options->analyse.trace);
   command.option("--by", &options->by, "KEYS", by_help());
+  command.option(
+      "--metric", &options->metric, "METRIC",
+      "Show for each group the allocated memory, or how long tasks waited for memory (default: memory)\n"
+      "The trace must have the events of stalls, which `record` records by default.\n  memory  bytes and allocations\n"
+      "  stall   time in reclaim, compaction and throttling",
+      {.words = {"memory", "stall"}});
   command.option("--sort", &options->sort, "KEY", "Sort groups by the column KEY, largest first (default: allocated)");
   command.option("--columns", &options->columns, "LIST",
                  "Show the columns in LIST, in this order: hits,allocated,peak\nColumns, also for --sort:" +
@@ -299,8 +322,8 @@ Command report_command() {
   command.option("--html", &options->html, "OUT.html",
                  "Write an HTML page to OUT.html: flame graph, timeline, tables, waste, lifetimes, leaks, calls\nThe "
                  "page is one file, which any browser can open without a network.",
-                 {.excludes = {"--by", "--sort", "--columns", "--over-time", "--window", "--matrix", "--tree", "--json",
-                               "--raw", "--style"}});
+                 {.excludes = {"--by", "--metric", "--sort", "--columns", "--over-time", "--window", "--matrix",
+                               "--tree", "--json", "--raw", "--style"}});
   command.option("--btf", &options->analyse.btf, "FILE",
                  "With --html: read the types of call arguments from FILE, as `kmemtrace graph` does",
                  {.needs = {"--html"}});

@@ -2,35 +2,18 @@
 // The result of `pages --stalls` as plain data. docs/formats/stalls-json.md has the definitions.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "results/group.hpp"
 #include "results/report/report.hpp"
+#include "results/wait_sums.hpp"
 #include "trace/stall.hpp"
 
 namespace kmt {
-
-// Sums of waits. The times of all kinds add up to total_ns.
-struct WaitSums {
-  std::uint64_t waits = 0;
-  std::uint64_t total_ns = 0;
-  std::uint64_t longest_ns = 0;
-  std::array<std::uint64_t, kWaitKinds> own_ns{};  // by StallKind: time in the stall itself, without nested stalls
-  std::uint64_t reclaimed_pages = 0;
-
-  void add(const WaitSums& other) {
-    waits += other.waits;
-    total_ns += other.total_ns;
-    longest_ns = std::max(longest_ns, other.longest_ns);
-    for (std::size_t kind = 0; kind < kWaitKinds; ++kind) own_ns[kind] += other.own_ns[kind];
-    reclaimed_pages += other.reclaimed_pages;
-  }
-};
 
 // The memory for which a task waited.
 struct AwaitedMemory {
@@ -55,9 +38,19 @@ struct Wait {
   std::optional<AwaitedMemory> memory;  // empty: unknown
 };
 
-struct WaitGroup {
-  std::string name;
+// A group of waits with the same values of all keys.
+struct WaitRow {
+  std::vector<KeyValue> keys;  // one value for each key of StallsResult::by
+  std::string name;            // the texts of the keys
   WaitSums sums;
+};
+
+// Time that tasks waited, in buckets of equal width. The times of tasks that wait at the same time add up.
+struct WaitsOverTime {
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint64_t bucket_ns = 0;
+  std::vector<std::uint64_t> waiting_ns;
 };
 
 // Sums of all stalls of one kind. total_ns includes nested stalls, so these times do not add up.
@@ -106,6 +99,9 @@ struct StallsResult {
   StallCounts counts;
   // Groups of the same waits, largest time first.
   std::vector<WaitGroup> processes, cgroups, call_sites, orders, gfp_flags;
+  std::vector<GroupKey> by;     // the requested keys; may be empty
+  std::vector<WaitRow> groups;  // groups by these keys, largest time first
+  WaitsOverTime over_time;
   std::vector<std::uint64_t> durations;  // index: number of bits of the duration in microseconds; value: waits
   std::vector<Wait> longest;             // longest first
   std::vector<BackgroundRow> background;

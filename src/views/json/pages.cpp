@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "views/common/stall_names.hpp"
-#include "views/json/common.hpp"
+#include "views/json/groups.hpp"
 
 namespace kmt {
 
@@ -151,6 +151,15 @@ Json to_json(const std::vector<WaitGroup>& groups, const PagesOptions& options) 
   return json;
 }
 
+Json to_json(const WaitRow& row, const std::vector<GroupKey>& by) {
+  Json json = Json::object();
+  json["keys"] = Json::object();
+  for (std::size_t i = 0; i < by.size(); ++i)
+    json["keys"][std::string(info_of(by[i]).name)] = key_to_json(by[i], row.keys[i]);
+  append_sums(json, row.sums);
+  return json;
+}
+
 Json to_json(const BackgroundRow& row) {
   Json json = Json::object();
   json["task"] = printable(row.task);
@@ -171,6 +180,14 @@ Json to_json(const ScanRow& row) {
   return json;
 }
 
+Json to_json(const WaitsOverTime& waits) {
+  Json json = Json::object();
+  json["start_ns"] = waits.start_ns;
+  json["bucket_ns"] = waits.bucket_ns;
+  json["waiting_ns"] = waits.waiting_ns;
+  return json;
+}
+
 Json to_json(const StallCounts& counts) {
   Json json = Json::object();
   json["direct_reclaims"] = counts.direct_reclaims;
@@ -182,6 +199,23 @@ Json to_json(const StallCounts& counts) {
 }
 
 }  // namespace
+
+Json waits_to_json(const StallsResult& result) {
+  Json json = Json::object();
+  json["total"] = to_json(result.total);
+  json["over_time"] = to_json(result.over_time);
+  json["longest"] = Json::array();
+  for (const Wait& wait : result.longest) json["longest"].push_back(to_json(wait));
+  return json;
+}
+
+Json wait_sums_to_json(const WaitSums& sums) { return to_json(sums); }
+
+Json wait_groups_to_json(const std::vector<WaitGroup>& groups, std::size_t most) {
+  PagesOptions options;
+  options.limit = most;
+  return to_json(groups, options);
+}
 
 std::string json_stalls(const StallsResult& result, const PagesOptions& options) {
   Json json = Json::object();
@@ -203,6 +237,12 @@ std::string json_stalls(const StallsResult& result, const PagesOptions& options)
   json["call_sites"] = to_json(result.call_sites, options);
   json["orders"] = to_json(result.orders, options);
   json["gfp_flags"] = to_json(result.gfp_flags, options);
+  json["by"] = Json::array();
+  for (const GroupKey key : result.by) json["by"].push_back(info_of(key).name);
+  json["groups"] = Json::array();
+  for (std::size_t i = 0; i < options.shown(result.groups.size()); ++i)
+    json["groups"].push_back(to_json(result.groups[i], result.by));
+  json["over_time"] = to_json(result.over_time);
   json["durations"] = Json::array();
   for (std::size_t bits = 0; bits < result.durations.size(); ++bits)
     if (result.durations[bits] > 0)

@@ -7,10 +7,16 @@
 
 #include "results/report/stalls.hpp"
 #include "views/common/pages_options.hpp"
+#include "views/json/common.hpp"
 
 namespace kmt {
 
 std::string json_pages(const PagesResult& result, const PagesOptions& options);
 std::string json_stalls(const StallsResult& result, const PagesOptions& options);
+// Returns the part of json_stalls() that `timeline` has.
+Json waits_to_json(const StallsResult& result);
+Json wait_sums_to_json(const WaitSums& sums);
+// Returns the first `most` groups; 0: all.
+Json wait_groups_to_json(const std::vector<WaitGroup>& groups, std::size_t most);
 
 }  // namespace kmt

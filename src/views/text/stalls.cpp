@@ -8,6 +8,7 @@
 
 #include "views/common/stall_names.hpp"
 #include "views/text/findings.hpp"
+#include "views/text/groups.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
@@ -34,6 +35,27 @@ std::string shares_of(const WaitSums& sums) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string memory_text(const Wait& wait, const TextStyle& style) {
+  if (!wait.memory) return "unknown";
+  const AwaitedMemory& memory = *wait.memory;
+  std::string text = memory.failed ? "failed: " : "";
+  text += say_bytes(memory.bytes_requested, style);
+  text += memory.allocator == "pages" ? " of pages" : memory.cache.empty() ? " by kmalloc" : " " + ascii(memory.cache);
+  if (!memory.call_site.empty()) text += " in " + ascii(memory.call_site);
+  return text;
+}
+
+// Returns a sentence such as "It was for 32 KiB by kmalloc in do_it (order 3), 38 ms of it in compaction."
+std::string longest_sentence(const Wait& wait, const TextStyle& style) {
+  std::string text = "It was for " + memory_text(wait, style);
+  if (wait.order) text += fmt::format(" (order {})", *wait.order);
+  const std::vector<StallKind> kinds = kinds_in(wait.sums);
+  if (kinds.empty()) return text + ".";
+  return text + fmt::format(", {} of it in {}.",
+                            say_duration(wait.sums.own_ns[static_cast<std::size_t>(kinds.front())], style),
+                            name_of(kinds.front()));
+}
+
 std::string stall_verdict(const StallsResult& result, const TextStyle& style) {
   const std::string time = say_duration(result.trace.recorded_ns, style);
   if (result.total.waits == 0) return fmt::format("No task waited for memory in {}.", time);
@@ -41,6 +63,8 @@ std::string stall_verdict(const StallsResult& result, const TextStyle& style) {
       fmt::format("Tasks waited {} for memory in {}, in {}: {}. The longest wait took {}.",
                   say_duration(result.total.total_ns, style), time, say_number_of(result.total.waits, "wait", style),
                   shares_of(result.total), say_duration(result.total.longest_ns, style));
+  if (!result.longest.empty() && result.longest.front().memory)
+    text += " " + longest_sentence(result.longest.front(), style);
   if (result.some_ns && result.trace.recorded_ns > 0)
     text += fmt::format(" At least one task waited during {} of the time.",
                         say_share(*result.some_ns, result.trace.recorded_ns));
@@ -92,11 +116,13 @@ void add_cells(TableRow& row, const WaitSums& sums, const StallsResult& result, 
   row.cells.push_back(say_bytes(sums.reclaimed_pages * result.trace.page_size, style));
 }
 
-std::string wait_groups(std::string_view key, const std::vector<WaitGroup>& groups, const StallsResult& result,
-                        const PagesOptions& options, const TextStyle& style) {
-  const bool is_unknown = groups.size() == 1 && groups.front().name == "unknown";
-  if (groups.empty() || is_unknown) return {};
-  Table table{{{std::string(key), true}, {"Waits"}, {"Time"}, {"share"}, {"Longest", false, 3}}, {}};
+// Returns a table with a row for each group. `cells_of` returns the cells of a group's keys, one for each of `keys`.
+template <typename Group, typename CellsOf>
+std::string wait_table(const std::vector<std::string>& keys, const std::vector<Group>& groups, CellsOf cells_of,
+                       const StallsResult& result, const PagesOptions& options, const TextStyle& style) {
+  Table table;
+  for (const std::string& key : keys) table.columns.push_back({key, true});
+  table.columns.insert(table.columns.end(), {{"Waits"}, {"Time"}, {"share"}, {"Longest", false, 3}});
   for (const StallKind kind : kinds_in(result.total)) table.columns.push_back({std::string(name_of(kind)), false, 5});
   table.columns.push_back({"Reclaimed", false, 4});
   const std::size_t shown = options.shown(groups.size());
@@ -106,39 +132,52 @@ std::string wait_groups(std::string_view key, const std::vector<WaitGroup>& grou
       rest.add(groups[i].sums);
       continue;
     }
-    TableRow row{{ascii(groups[i].name)}, false};
+    TableRow row{cells_of(groups[i]), false};
     add_cells(row, groups[i].sums, result, style);
     table.rows.push_back(std::move(row));
   }
   if (shown < groups.size()) {
     TableRow row{{fmt::format("({} more)", say_count(groups.size() - shown, style))}, true};
+    row.cells.resize(keys.size());
     add_cells(row, rest, result, style);
     table.rows.push_back(std::move(row));
   }
-  return "\n" + heading(fmt::format("Waits by {}", key), style) + to_text(table, style);
+  return "\n" + heading(fmt::format("Waits by {}", fmt::join(keys, ", ")), style) + to_text(table, style);
 }
 
-std::string memory_text(const Wait& wait, const TextStyle& style) {
-  if (!wait.memory) return "unknown";
-  const AwaitedMemory& memory = *wait.memory;
-  std::string text = memory.failed ? "failed: " : "";
-  text += say_bytes(memory.bytes_requested, style);
-  text += memory.allocator == "pages" ? " of pages" : memory.cache.empty() ? " by kmalloc" : " " + ascii(memory.cache);
-  if (!memory.call_site.empty()) text += " in " + ascii(memory.call_site);
-  return text;
+std::string wait_groups(const std::string& key, const std::vector<WaitGroup>& groups, const StallsResult& result,
+                        const PagesOptions& options, const TextStyle& style) {
+  const bool is_unknown = groups.size() == 1 && groups.front().name == "unknown";
+  if (groups.empty() || is_unknown) return {};
+  const auto cells_of = [](const WaitGroup& group) { return std::vector<std::string>{ascii(group.name)}; };
+  return wait_table({key}, groups, cells_of, result, options, style);
 }
 
-std::string longest_waits(const StallsResult& result, const PagesOptions& options, const TextStyle& style) {
-  if (result.longest.empty()) return {};
-  Table table{{{"At"}, {"Task", true}, {"Time"}, {"Order"}, {"Kinds", true, 3}, {"Memory", true, 1}}, {}};
-  for (std::size_t i = 0; i < options.shown(result.longest.size()); ++i) {
-    const Wait& wait = result.longest[i];
-    table.rows.push_back(
-        {{say_seconds(wait.began_ns), ascii(wait.task), say_duration(wait.sums.total_ns, style),
-          wait.order ? fmt::format("{}", *wait.order) : "-", shares_of(wait.sums), memory_text(wait, style)},
-         false});
+// Returns the frames of the stacks of the shown groups, if the groups are by stack.
+std::string stacks_of_groups(const StallsResult& result, const PagesOptions& options, const TextStyle& style) {
+  std::vector<GroupRow> rows(options.shown(result.groups.size()));
+  std::vector<const GroupRow*> pointers;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].keys = result.groups[i].keys;
+    pointers.push_back(&rows[i]);
   }
-  return "\n" + heading("Longest waits", style) + to_text(table, style);
+  return stack_lines(result.by, pointers, style);
+}
+
+// Returns the table of the groups by the requested keys.
+std::string key_groups(const StallsResult& result, const PagesOptions& options, const TextStyle& style) {
+  std::vector<std::string> keys;
+  for (const GroupKey key : result.by) keys.emplace_back(info_of(key).header);
+  std::size_t number = 0;
+  const auto cells_of = [&](const WaitRow& row) {
+    std::vector<std::string> cells;
+    ++number;
+    for (std::size_t i = 0; i < result.by.size(); ++i)
+      cells.push_back((result.by[i] == GroupKey::stack ? fmt::format("#{} ", number) : "") +
+                      key_text(result.by[i], row.keys[i], style));
+    return cells;
+  };
+  return wait_table(keys, result.groups, cells_of, result, options, style) + stacks_of_groups(result, options, style);
 }
 
 std::string background_work(const StallsResult& result, const TextStyle& style) {
@@ -172,6 +211,19 @@ std::string no_stalls(const StallsResult& result, const PagesOptions& options, c
 
 }  // namespace
 
+std::string longest_waits(const StallsResult& result, const PagesOptions& options, const TextStyle& style) {
+  if (result.longest.empty()) return {};
+  Table table{{{"At"}, {"Task", true}, {"Time"}, {"Order"}, {"Kinds", true, 3}, {"Memory", true, 1}}, {}};
+  for (std::size_t i = 0; i < options.shown(result.longest.size()); ++i) {
+    const Wait& wait = result.longest[i];
+    table.rows.push_back(
+        {{say_seconds(wait.began_ns), ascii(wait.task), say_duration(wait.sums.total_ns, style),
+          wait.order ? fmt::format("{}", *wait.order) : "-", shares_of(wait.sums), memory_text(wait, style)},
+         false});
+  }
+  return "\n" + heading("Longest waits", style) + to_text(table, style);
+}
+
 std::string text_stalls(const StallsResult& result, const PagesOptions& options, const TextStyle& style) {
   std::string out = trace_lines(
       result.trace, say_count(result.trace.events, style) + (options.filtered ? " of stalls, selected" : " of stalls"),
@@ -180,6 +232,9 @@ std::string text_stalls(const StallsResult& result, const PagesOptions& options,
     out = hanging("", stall_verdict(result, style), style) + "\n" + out + stall_remarks(result, style);
   out += anomaly_section({}, result.findings, may_lack_events(result.trace), style);
   if (result.trace.events == 0) return out + no_stalls(result, options, style);
+  if (!result.by.empty())
+    return out + (result.groups.empty() ? "" : key_groups(result, options, style)) +
+           longest_waits(result, options, style);
   out += stall_kinds(result, style);
   out += wait_groups("process", result.processes, result, options, style);
   out += wait_groups("cgroup", result.cgroups, result, options, style);

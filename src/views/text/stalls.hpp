@@ -10,6 +10,8 @@
 
 namespace kmt {
 
+// Returns the table of the longest waits; empty if there are none.
+std::string longest_waits(const StallsResult& result, const PagesOptions& options, const TextStyle& style);
 std::string text_stalls(const StallsResult& result, const PagesOptions& options, const TextStyle& style);
 
 }  // namespace kmt

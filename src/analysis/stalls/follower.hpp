@@ -37,7 +37,8 @@ struct FollowedWait {
   std::optional<std::uint8_t> order;  // empty: only cgroup reclaim
   std::uint32_t gfp_flags = 0;
   std::uint64_t waited_ns = 0;
-  std::uint64_t reclaimed_pages = 0;  // by outermost stalls
+  std::uint64_t reclaimed_pages = 0;                              // by outermost stalls
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> times_ns;  // begin and end of each outermost stall
   std::array<StallSums, kWaitKinds> kinds{};
   bool is_uncertain = false;    // true: events may be missing
   bool is_unfinished = false;   // true: the trace ends before the wait
@@ -57,10 +58,13 @@ struct FollowedWorker {
 class StallFollower {
  public:
   using Waited = std::function<void(const FollowedWait&)>;
+  enum class Compaction : std::uint8_t { started, failed };
+  using Compacted = std::function<void(const Event& request, Compaction what)>;
 
-  // `info` and `tasks` must outlive this object. `waited` is called for each wait when it is complete.
-  StallFollower(const TraceInfo& info, const TraceTasks& tasks, Waited waited)
-      : info_(info), tasks_in_trace_(tasks), waited_(std::move(waited)) {}
+  // `info` and `tasks` must outlive this object. `waited` is called for each wait when it is complete. `compacted` is
+  // called when a compaction request compacts or leaves out its first zone, and if no allocation follows.
+  StallFollower(const TraceInfo& info, const TraceTasks& tasks, Waited waited, Compacted compacted)
+      : info_(info), tasks_in_trace_(tasks), waited_(std::move(waited)), compacted_(std::move(compacted)) {}
 
   // Call this for each event of the trace, in order of time.
   void add(const Event& event);
@@ -68,9 +72,6 @@ class StallFollower {
 
   // Returns what scans pages now: the innermost stall of the task.
   Scanner scanner_of(const Event& event) const;
-  // Numbers of compaction requests that compacted or left out a zone, and of those without an allocation afterwards.
-  std::uint64_t compactions() const { return compactions_; }
-  std::uint64_t failed_compactions() const { return failed_compactions_; }
   // Time during which at least one task waited. Too large if the end of a stall is missing.
   std::uint64_t waiting_ns() const { return waiting_ns_; }
   // Number of ends without a begin.
@@ -103,13 +104,16 @@ class StallFollower {
   void start_wait(Task& task, const Event& event);
   void leave(const Task& task, std::uint64_t time_ns);
   void complete(Task& task);
-  bool may_lack_events(std::uint64_t from_ns, std::uint64_t to_ns) const;
+  void start_compaction(Task& task);
+  void learn_losses();
+  bool may_lack_events(std::uint64_t from_ns, std::uint64_t to_ns);
   bool lies_in(const Event& object, const Event& pages) const;
   bool is_worker(const Event& event) const;
 
   const TraceInfo& info_;
   const TraceTasks& tasks_in_trace_;
   Waited waited_;
+  Compacted compacted_;
   std::map<std::int32_t, Task> tasks_;
   std::map<std::int32_t, FollowedWorker> workers_;
   std::map<std::int32_t, Event> movable_;  // by task: the last allocation, if it has movable pages
@@ -118,9 +122,10 @@ class StallFollower {
   std::uint64_t waiting_ = 0;  // number of tasks that wait now
   std::uint64_t waiting_since_ns_ = 0;
   std::uint64_t waiting_ns_ = 0;
-  std::uint64_t compactions_ = 0;
-  std::uint64_t failed_compactions_ = 0;
   std::uint64_t unmatched_ends_ = 0;
+  std::size_t known_losses_ = 0;                     // number of intervals that were added to the next two members
+  std::vector<std::size_t> open_losses_;             // intervals whose end is still unknown
+  std::map<std::uint64_t, std::uint64_t> lossy_ns_;  // begin and end of times with losses; they do not overlap
 };
 
 }  // namespace kmt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests the rules of `pages --stalls` and its output with hand-made events.
-#include "analysis/report/stalls.hpp"
+// Tests the rules of `pages --stalls` and `report --metric stall`, and their output, with hand-made events.
+#include "analysis/stalls/stalls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,8 +69,11 @@ class Stalls : public testing::Test {
     event.bytes_requested = 100;
     event.call_site = {1};
   }
-  StallsResult result(ReportFilter filter = {}) {
-    StallsAnalysis analysis(info, info.tasks, names, {}, std::move(filter), 0);
+  StallsResult result(ReportFilter filter = {}, std::vector<GroupKey> by = {}) {
+    ReportRequest request;
+    request.filter = std::move(filter);
+    request.by = std::move(by);
+    StallsAnalysis analysis(info, names, std::move(request), 0);
     analysis.add(events);
     return analysis.finish();
   }
@@ -204,6 +207,35 @@ TEST_F(Stalls, LossesMakeStallsUncertain) {
   EXPECT_FALSE(stalls.some_ns);
 }
 
+// Compares with a scan of all losses.
+TEST_F(Stalls, OnlyStallsWithLossesAreUncertain) {
+  std::vector<LostEvents>& losses = info.losses.intervals;
+  std::uint64_t random = 1;
+  const auto next = [&random](std::uint64_t below) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    return (random >> 33) % below;
+  };
+  for (unsigned i = 0; i < 200; ++i) {
+    const std::uint64_t from = next(100'000) * 1'000'000;
+    losses.push_back({i % 4, 1, from, from + next(60) * 1'000'000 + 1});
+  }
+  losses.push_back({0, 1, 95'000'000'000, 0});  // its end is unknown
+  std::uint64_t certain = 0;
+  for (std::uint64_t ms = 1; ms < 100'000; ms += 50) {
+    begin(ms, StallKind::direct_reclaim);
+    end(ms + 20, StallKind::direct_reclaim);
+    pages(ms + 21, ms);
+    const auto is_lossy = [ms](const LostEvents& lost) {
+      return lost.before_ns < (ms + 20) * 1'000'000 && (lost.after_ns == 0 || lost.after_ns > ms * 1'000'000);
+    };
+    if (std::ranges::none_of(losses, is_lossy)) ++certain;
+  }
+  const StallsResult stalls = result();
+  EXPECT_GT(certain, 0u);
+  EXPECT_EQ(stalls.total.waits, certain);
+  EXPECT_EQ(stalls.uncertain_stalls, 2000 - certain);
+}
+
 TEST_F(Stalls, ALostEndDoesNotJoinTwoStalls) {
   begin(10, StallKind::direct_reclaim);
   begin(100, StallKind::direct_reclaim);
@@ -240,6 +272,96 @@ TEST_F(Stalls, GroupsAddUpToTheTotal) {
   EXPECT_EQ(result(only).total.total_ns, 5'000'000u);
 }
 
+TEST_F(Stalls, CompactionsAreThoseOfSelectedTasks) {
+  pages(1, 5);
+  for (const std::int32_t tid : {7, 8, 8}) {
+    mark(10, StallKind::compaction_request, tid).order = 3;
+    begin(10, StallKind::compaction, 0, tid);
+    end(11, StallKind::compaction, 0, tid);
+  }
+  mark(20, StallKind::compaction_request, 8).order = 3;
+  ReportFilter only;
+  only.comms = {"other"};
+  EXPECT_EQ(result().counts.compactions, 3u);
+  EXPECT_EQ(result().counts.failed_compactions, 2u);
+  EXPECT_EQ(result(only).counts.compactions, 2u);
+  EXPECT_EQ(result(only).counts.compaction_requests, 3u);
+}
+
+TEST_F(Stalls, GroupsHaveTheKeysOfTheAwaitedMemory) {
+  pages(1, 5);
+  begin(10, StallKind::direct_reclaim, 3);
+  end(12, StallKind::direct_reclaim);
+  pages(13, 0x1230, 3);
+  object(14, kBase + 0x1230 * 4096);
+  begin(20, StallKind::direct_reclaim, 1, 8);
+  end(27, StallKind::direct_reclaim, 0, 8);
+  pages(28, 0x2000, 1, 8);
+  begin(30, StallKind::cgroup_reclaim, 0, 8);  // without an allocation afterwards
+  end(31, StallKind::cgroup_reclaim, 0, 8);
+  const auto names_of = [](const StallsResult& stalls) {
+    std::string text;
+    for (const WaitRow& row : stalls.groups)
+      text += row.name + ": " + std::to_string(row.sums.total_ns / 1'000'000) + " ms\n";
+    return text;
+  };
+  using enum GroupKey;
+  EXPECT_EQ(names_of(result({}, {comm})), "other: 8 ms\nworker: 2 ms\n");
+  EXPECT_EQ(names_of(result({}, {order, comm})), "1, other: 7 ms\n3, worker: 2 ms\nunknown, other: 1 ms\n");
+  EXPECT_EQ(names_of(result({}, {call_site})), "unknown: 8 ms\nfunction_77: 2 ms\n");
+  EXPECT_EQ(names_of(result({}, {size, requested_size})), "8192, 8192: 7 ms\n0, 100: 2 ms\nunknown, unknown: 1 ms\n");
+  EXPECT_EQ(names_of(result({}, {gfp})), "0xcc0: 10 ms\n");
+  EXPECT_EQ(names_of(result()), "");
+}
+
+TEST_F(Stalls, PagesHaveTheCallerInTheirStack) {
+  class Names : public SymbolNames {
+   public:
+    std::string name(std::uint64_t address) const override {
+      return std::vector<std::string>{"", "try_to_free_pages", "__alloc_pages+0x1", "read_file", "syscall"}.at(address);
+    }
+  };
+  const Names functions;
+  const StackId where = info.tables.stacks.add(std::vector<std::uint64_t>{1, 2, 3, 4});
+  const StackId after = info.tables.stacks.add(std::vector<std::uint64_t>{2, 3, 4});
+  begin(10, StallKind::direct_reclaim).stack = where;  // its allocation is missing
+  end(12, StallKind::direct_reclaim);
+  begin(20, StallKind::direct_reclaim, 0, 8).stack = where;
+  end(23, StallKind::direct_reclaim, 0, 8);
+  pages(24, 9, 0, 8).stack = after;
+  ReportRequest request;
+  request.by = {GroupKey::call_site};
+  StallsAnalysis analysis(info, functions, std::move(request), 0);
+  analysis.add(events);
+  const StallsResult stalls = analysis.finish();
+  ASSERT_EQ(stalls.groups.size(), 1u);
+  EXPECT_EQ(stalls.groups[0].name, "read_file");
+  EXPECT_EQ(stalls.groups[0].sums.total_ns, 5'000'000u);
+  EXPECT_EQ(stalls.call_sites.at(0).name, "read_file");
+}
+
+TEST_F(Stalls, WaitingTimeIsDividedAmongBuckets) {
+  pages(0, 5);
+  for (std::uint64_t ms = 100; ms < 100'000; ms += 100) {
+    begin(ms, StallKind::direct_reclaim);
+    begin(ms, StallKind::direct_reclaim, 0, 8);
+    end(ms + ms / 1000, StallKind::direct_reclaim);
+    end(ms + 10, StallKind::direct_reclaim, 0, 8);
+  }
+  const WaitsOverTime waits = result().over_time;
+  std::vector<std::uint64_t> expected(waits.waiting_ns.size());
+  for (std::uint64_t ms = 100; ms < 100'000; ms += 100)
+    for (const std::uint64_t length : {ms / 1000, std::uint64_t{10}})
+      for (std::size_t bucket = 0; bucket < expected.size(); ++bucket) {
+        const std::uint64_t from = std::max(ms * 1'000'000, bucket * waits.bucket_ns);
+        const std::uint64_t to = std::min((ms + length) * 1'000'000, (bucket + 1) * waits.bucket_ns);
+        if (from < to) expected[bucket] += to - from;
+      }
+  EXPECT_EQ(waits.start_ns, 0u);
+  EXPECT_LE(waits.waiting_ns.size(), 512u);
+  EXPECT_EQ(waits.waiting_ns, expected);
+}
+
 TEST_F(Stalls, KernelCountersAreRises) {
   info.recording.samples = {{0, 0, {{"vmstat", "allocstall_dma 1\nallocstall_normal 5\ncompact_stall 2\n"}}},
                             {1, 1, {{"vmstat", "allocstall_dma 1\nallocstall_normal 9\ncompact_stall 2\n"}}}};
@@ -254,6 +376,22 @@ TEST_F(Stalls, TextBeginsWithAVerdict) {
   style.width = 200;
   const std::string text = text_stalls(result(), {}, style);
   EXPECT_TRUE(text.starts_with("Tasks waited 5.0 ms for memory in 5.0 ms, in 1 wait: 100.0% direct reclaim.")) << text;
+}
+
+TEST_F(Stalls, TextNamesTheMemoryOfTheLongestWait) {
+  pages(1, 5);
+  begin(10, StallKind::direct_reclaim, 3);
+  end(51, StallKind::direct_reclaim);
+  pages(52, 0x1230, 3);
+  object(53, kBase + 0x1230 * 4096);
+  TextStyle style;
+  style.width = 400;
+  const std::string text = text_stalls(result({}, {GroupKey::order, GroupKey::comm}), {}, style);
+  EXPECT_NE(text.find("It was for 100 B by kmalloc in function_77 (order 3), 41.0 ms of it in direct reclaim."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Waits by Order, Name"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Waits by process"), std::string::npos) << text;
 }
 
 TEST_F(Stalls, ATraceWithoutSuchEventsSaysHowToRecordThem) {
@@ -272,12 +410,14 @@ TEST_F(Stalls, JsonIsDocumented) {
   end(15, StallKind::direct_reclaim, 1);
   pages(16, 9, 2);
   begin(20, StallKind::kswapd, 0, 50).node = 0;
-  const auto json = nlohmann::ordered_json::parse(json_stalls(result(), {}));
+  const auto json = nlohmann::ordered_json::parse(json_stalls(result({}, {GroupKey::order}), {}));
   const test::DocumentedKeys keys("stalls-json.md");
   EXPECT_EQ(keys(json),
             "schema complete trace recorded memory_recorded total some_ns uncertain_stalls unfinished_waits counts "
-            "kernel_counters kinds processes cgroups call_sites orders gfp_flags durations longest background scans "
-            "findings ");
+            "kernel_counters kinds processes cgroups call_sites orders gfp_flags by groups over_time durations longest "
+            "background scans findings ");
+  keys(json["groups"][0]);
+  keys(json["over_time"]);
   EXPECT_EQ(keys(json["counts"]), "direct_reclaims compaction_requests compactions failed_compactions oom_victims ");
   for (const char* const table : {"kinds", "processes", "durations", "longest", "background", "scans"}) {
     ASSERT_FALSE(json[table].empty()) << table;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/report/stall_follower.hpp"
+#include "analysis/stalls/follower.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace kmt {
 
@@ -28,12 +29,34 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
 
 }  // namespace
 
-// True if events of any CPU were lost in this time. The task may have run on each of them.
-bool StallFollower::may_lack_events(std::uint64_t from_ns, std::uint64_t to_ns) const {
-  // after_ns is 0 while the end of the loss is unknown
-  return std::ranges::any_of(info_.losses.intervals, [&](const LostEvents& lost) {
-    return lost.before_ns < to_ns && (lost.after_ns == 0 || lost.after_ns > from_ns);
+// Adds new losses, and those whose end is now known, to the times with losses.
+void StallFollower::learn_losses() {
+  const std::vector<LostEvents>& losses = info_.losses.intervals;
+  for (; known_losses_ < losses.size(); ++known_losses_) open_losses_.push_back(known_losses_);
+  std::erase_if(open_losses_, [&](std::size_t loss) {
+    if (losses[loss].after_ns == 0) return false;
+    std::uint64_t from = losses[loss].before_ns;
+    std::uint64_t to = losses[loss].after_ns;
+    auto next = lossy_ns_.upper_bound(from);
+    if (next != lossy_ns_.begin() && std::prev(next)->second >= from) --next;
+    while (next != lossy_ns_.end() && next->first <= to) {
+      from = std::min(from, next->first);
+      to = std::max(to, next->second);
+      next = lossy_ns_.erase(next);
+    }
+    lossy_ns_.emplace(from, to);
+    return true;
   });
+}
+
+// True if events of any CPU were lost in this time. The task may have run on each of them.
+bool StallFollower::may_lack_events(std::uint64_t from_ns, std::uint64_t to_ns) {
+  learn_losses();
+  if (std::ranges::any_of(open_losses_,
+                          [&](std::size_t loss) { return info_.losses.intervals[loss].before_ns < to_ns; }))
+    return true;
+  const auto later = lossy_ns_.lower_bound(to_ns);
+  return later != lossy_ns_.begin() && std::prev(later)->second > from_ns;
 }
 
 // True if the address of an object is in the pages. The kernel maps all memory at a multiple of 128 MiB or more, so
@@ -92,10 +115,7 @@ void StallFollower::work(Task& task, const Event& event) {
 void StallFollower::begin(Task& task, const Event& event) {
   const StallKind kind = stall_kind(event);
   if (kind == StallKind::direct_reclaim) end_request(task, false);
-  if (kind == StallKind::compaction && task.state == Request::asked) {
-    task.state = Request::compacted;
-    ++compactions_;
-  }
+  if (kind == StallKind::compaction) start_compaction(task);
   // A stall never contains another one of its kind, so the end of the first one was lost.
   if (std::ranges::any_of(task.open, [kind](const OpenStall& stall) { return stall.kind == kind; })) {
     leave(task, event.time_ns);
@@ -171,6 +191,7 @@ void StallFollower::close(Task& task, const Event& event) {
   if (!task.open.empty()) return;
   leave(task, event.time_ns);
   wait.waited_ns += total_ns;
+  wait.times_ns.emplace_back(stall.began_ns, stall.began_ns + total_ns);
   wait.reclaimed_pages += reclaimed_pages(event);
 }
 
@@ -181,10 +202,7 @@ void StallFollower::mark(Task& task, const Event& event) {
       task.request = event;
       task.state = Request::asked;
       return;
-    case StallKind::compaction_deferred:
-      if (task.state == Request::asked) ++compactions_;
-      if (task.state == Request::asked) task.state = Request::compacted;
-      return;
+    case StallKind::compaction_deferred: start_compaction(task); return;
     case StallKind::throttled: break;
     default: return;
   }
@@ -196,6 +214,7 @@ void StallFollower::mark(Task& task, const Event& event) {
   if (task.open.empty()) {
     start_wait(task, event);
     task.wait->waited_ns += slept_ns;
+    task.wait->times_ns.emplace_back(elapsed_ns(slept_ns, event.time_ns), event.time_ns);
   } else {
     // The kernel rounds the time to its timer ticks, so it may be longer than the stall.
     OpenStall& stall = task.open.back();
@@ -205,9 +224,16 @@ void StallFollower::mark(Task& task, const Event& event) {
   add_stall(task.wait->kinds[index_of(StallKind::throttled)], slept_ns, slept_ns, 0);
 }
 
+// Handles an event that shows that a request compacts a zone, or leaves it out.
+void StallFollower::start_compaction(Task& task) {
+  if (task.state != Request::asked) return;
+  task.state = Request::compacted;
+  compacted_(*task.request, Compaction::started);
+}
+
 // Handles an event that shows whether a compaction gave the task its memory.
 void StallFollower::end_request(Task& task, bool succeeded) {
-  if (has_pages_ && task.state == Request::compacted && !succeeded) ++failed_compactions_;
+  if (has_pages_ && task.state == Request::compacted && !succeeded) compacted_(*task.request, Compaction::failed);
   task.state = Request::none;
 }
 

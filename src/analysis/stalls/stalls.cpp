@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analysis/report/stalls.hpp"
+#include "analysis/stalls/stalls.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "analysis/matching/trace_summary.hpp"
-#include "analysis/report/stall_follower.hpp"
+#include "analysis/series/time_series.hpp"
+#include "analysis/stalls/follower.hpp"
+#include "analysis/stalls/groups.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
 #include "trace/tasks/processes.hpp"
@@ -71,20 +73,57 @@ WaitSums sums_of(const FollowedWait& wait) {
   return sums;
 }
 
+// Adds up waiting time in buckets, in bounded memory.
+class WaitingTime {
+ public:
+  explicit WaitingTime(std::uint64_t start_ns) : buckets_(start_ns) {}
+
+  void add(std::uint64_t from_ns, std::uint64_t to_ns) {
+    end(to_ns);
+    from_ns = std::max(from_ns, buckets_.start_ns());
+    while (from_ns < to_ns) {
+      const std::uint32_t index = buckets_.bucket_of(from_ns).index;
+      const std::uint64_t next_ns = buckets_.start_ns() + (index + std::uint64_t{1}) * buckets_.width_ns();
+      waiting_ns_[index] += std::min(next_ns, to_ns) - from_ns;
+      from_ns = std::max(next_ns, from_ns + 1);  // next_ns may overflow in a damaged trace
+    }
+  }
+  // Extends the time until this event.
+  void end(std::uint64_t time_ns) {
+    const std::uint32_t shift = buckets_.shift();
+    buckets_.bucket_of(time_ns);
+    const std::uint32_t by = buckets_.shift() - shift;
+    for (std::size_t i = 1; by > 0 && i < waiting_ns_.size(); ++i) {
+      const std::uint32_t index = widened(i, by);
+      if (index != i) waiting_ns_[index] += std::exchange(waiting_ns_[i], 0);
+    }
+    waiting_ns_.resize(buckets_.count());
+  }
+  WaitsOverTime result() const { return {buckets_.start_ns(), buckets_.end_ns(), buckets_.width_ns(), waiting_ns_}; }
+
+ private:
+  TimeBuckets buckets_;
+  std::vector<std::uint64_t> waiting_ns_;
+};
+
 }  // namespace
 
 struct StallsAnalysis::State {
-  State(const TraceInfo& trace_info, const TraceTasks& trace_tasks, const SymbolNames& names, FindCaller caller,
-        ReportFilter wanted, std::size_t most)
+  State(const TraceInfo& trace_info, const SymbolNames& names, ReportRequest request, std::size_t most)
       : info(trace_info),
-        tasks(trace_tasks),
+        tasks(request.tasks ? *request.tasks : trace_info.tasks),
         symbols(names),
-        find_caller(std::move(caller)),
+        find_caller(caller_of_waits(std::move(request.find_caller), names)),
         caches(trace_info),
-        is_filtered(!wanted.selects_all()),
-        filter(std::move(wanted), trace_info, trace_tasks, names, caches),
+        is_filtered(!request.filter.selects_all()),
+        filter(std::move(request.filter), trace_info, tasks, names, caches),
         longest(most),
-        follower(trace_info, trace_tasks, [this](const FollowedWait& wait) { add_wait(wait); }) {}
+        follower(
+            trace_info, tasks, [this](const FollowedWait& wait) { add_wait(wait); },
+            [this](const Event& compaction, StallFollower::Compaction what) { count_compaction(compaction, what); }),
+        by(std::move(request.by)) {
+    if (!by.empty()) groups.emplace(by, info, tasks, names, caches, find_caller, GroupingOptions{.tree = request.tree});
+  }
 
   struct Kept {
     Wait wait;
@@ -93,10 +132,11 @@ struct StallsAnalysis::State {
 
   void add(const Event& event);
   void count(const Event& event);
+  void count_compaction(const Event& request, StallFollower::Compaction what);
   void add_wait(const FollowedWait& wait);
   Wait described(const FollowedWait& followed) const;
   std::string call_site_of(const FollowedWait& wait) const;
-  std::string caller_in(StackId stack, bool of_allocation) const;
+  std::string caller_in(StackId stack) const;
   void keep(Wait wait, StackId stack);
   void add_background(StallsResult& result) const;
 
@@ -115,6 +155,9 @@ struct StallsAnalysis::State {
   StallsResult result;
   std::array<StallSums, kWaitKinds> kinds{};
   WaitGroups processes, cgroups, call_sites, orders, gfp_flags;
+  std::vector<GroupKey> by;
+  std::optional<StallGroups> groups;     // empty if no keys were requested
+  std::optional<WaitingTime> over_time;  // empty before the first event
   std::map<std::pair<Scanner, int>, ScanRow> scans;
   std::vector<Kept> kept;  // a heap: the shortest wait is first
 };
@@ -122,10 +165,18 @@ struct StallsAnalysis::State {
 void StallsAnalysis::State::add(const Event& event) {
   if (filter.in_window(event.time_ns)) {
     seen.add(event);
+    if (!over_time) over_time.emplace(event.time_ns);
     if (event.kind == EventKind::page_alloc) result.memory_recorded = true;
     if (is_stall(event.kind) && filter.selects(event)) count(event);
   }
+  if (groups) groups->see(event);
   follower.add(event);
+}
+
+void StallsAnalysis::State::count_compaction(const Event& request, StallFollower::Compaction what) {
+  if (!filter.in_window(request.time_ns) || !filter.selects(request)) return;
+  StallCounts& counts = result.counts;
+  ++(what == StallFollower::Compaction::started ? counts.compactions : counts.failed_compactions);
 }
 
 void StallsAnalysis::State::count(const Event& event) {
@@ -142,30 +193,17 @@ void StallsAnalysis::State::count(const Event& event) {
   row.reclaimed_pages += reclaimed_pages(event);
 }
 
-// Returns the innermost function of a stack that is outside the allocators, and outside reclaim if the stack is that of
-// a stall.
-std::string StallsAnalysis::State::caller_in(StackId stack, bool of_allocation) const {
-  std::span<const std::uint64_t> frames = info.tables.stacks[stack];
-  if (!of_allocation) {
-    // Reclaim is called by the page allocator or for a charge to a cgroup. Skip everything inside these functions.
-    const auto is_entry = [this](std::uint64_t address) {
-      const std::string name = symbols.name(address);
-      return name.starts_with("__alloc_pages") || name.starts_with("__alloc_frozen_pages") ||
-             name.starts_with("try_charge") || name.starts_with("charge_memcg") ||
-             name.starts_with("__mem_cgroup_charge") || name.starts_with("obj_cgroup_charge");
-    };
-    const auto last = std::find_if(frames.rbegin(), frames.rend(), is_entry);
-    frames = frames.subspan(static_cast<std::size_t>(frames.rend() - last));
-  }
-  const std::size_t caller = find_caller ? find_caller(frames) : 0;
+std::string StallsAnalysis::State::caller_in(StackId stack) const {
+  const std::span<const std::uint64_t> frames = info.tables.stacks[stack];
+  const std::size_t caller = find_caller(frames);
   return caller < frames.size() ? symbols.name(frames[caller]) : std::string();
 }
 
 std::string StallsAnalysis::State::call_site_of(const FollowedWait& wait) const {
   if (wait.object) return name_of_site(wait.object->call_site, info, symbols);
   if (wait.pages && wait.pages->call_site.value != 0) return name_of_site(wait.pages->call_site, info, symbols);
-  if (wait.pages && wait.pages->stack.value != 0) return caller_in(wait.pages->stack, true);
-  return caller_in(wait.begin.stack, false);
+  if (wait.pages && wait.pages->stack.value != 0) return caller_in(wait.pages->stack);
+  return caller_in(wait.begin.stack);
 }
 
 Wait StallsAnalysis::State::described(const FollowedWait& followed) const {
@@ -211,6 +249,8 @@ void StallsAnalysis::State::add_wait(const FollowedWait& followed) {
   const std::string site = call_site_of(followed);
   if (wait.memory) wait.memory->call_site = site;
   result.total.add(wait.sums);
+  if (groups) groups->add(followed, wait.sums);
+  for (const auto& [from_ns, to_ns] : followed.times_ns) over_time->add(from_ns, to_ns);
   add_wait_to(processes, wait.process, wait.sums);
   add_wait_to(cgroups, wait.cgroup, wait.sums);
   add_wait_to(call_sites, site, wait.sums);
@@ -247,10 +287,12 @@ void StallsAnalysis::State::add_background(StallsResult& to) const {
   }
 }
 
-StallsAnalysis::StallsAnalysis(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
-                               FindCaller find_caller, ReportFilter filter, std::size_t longest)
-    : state_(std::make_unique<State>(info, tasks, symbols, std::move(find_caller), std::move(filter), longest)) {}
+StallsAnalysis::StallsAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request,
+                               std::size_t longest)
+    : state_(std::make_unique<State>(info, symbols, std::move(request), longest)) {}
 StallsAnalysis::~StallsAnalysis() = default;
+
+CacheNames& StallsAnalysis::cache_names() { return state_->caches; }
 
 void StallsAnalysis::add(const EventBatch& batch) {
   if (!state_->begun && !batch.empty()) state_->filter.begin(batch.front().time_ns);
@@ -269,8 +311,6 @@ StallsResult StallsAnalysis::finish(bool complete) {
   result.findings = findings_of(state.info);
   result.recorded =
       std::ranges::any_of(state.info.tables.event_types, [](const EventType& type) { return is_stall(type.kind); });
-  result.counts.compactions = state.follower.compactions();
-  result.counts.failed_compactions = state.follower.failed_compactions();
   result.uncertain_stalls += state.follower.unmatched_ends();
   if (!state.is_filtered && result.uncertain_stalls == 0 && total_lost_events(state.info.losses) == 0)
     result.some_ns = state.follower.waiting_ns();
@@ -284,6 +324,12 @@ StallsResult StallsAnalysis::finish(bool complete) {
   result.call_sites = by_time(state.call_sites);
   result.orders = by_time(state.orders);
   result.gfp_flags = by_time(state.gfp_flags);
+  if (state.groups) result.groups = state.groups->rows();
+  result.by = state.by;
+  if (state.over_time) {
+    state.over_time->end(state.seen.last_ns);
+    result.over_time = state.over_time->result();
+  }
   std::ranges::sort(state.kept, [](const State::Kept& a, const State::Kept& b) {
     return a.wait.sums.total_ns != b.wait.sums.total_ns ? a.wait.sums.total_ns > b.wait.sums.total_ns
                                                         : a.wait.began_ns < b.wait.began_ns;
