@@ -92,6 +92,32 @@ class Stalls(unittest.TestCase):
         around_us = 30 * row['waits']
         self.assertAlmostEqual(row['total_ns'] / 1000, pressure_us, delta=pressure_us / 100 + around_us)
 
+    def test_groups_by_any_key_have_all_waits(self):
+        for name, tables in {'whole': {'cgroup': 'cgroups', 'order': 'orders', 'gfp': 'gfp_flags'},
+                             'cgroup': {'cgroup': 'cgroups'}}.items():
+            stalls = self.stalls(name)
+            for keys in *tables, 'process', 'call-site', 'caller', 'stack', 'module', 'memory-node', 'size', 'task,order,gfp':
+                with self.subTest(name, keys=keys):
+                    report = json.loads(run('report', '--metric', 'stall', '--by', keys, '--json', '--limit', '0',
+                                            self.path(name + '.kmt')).stdout)
+                    self.assertEqual(report['by'], keys.split(','))
+                    self.assertEqual(report['total'], stalls['total'])
+                    for amount in 'waits', 'total_ns', 'reclaimed_pages':
+                        self.assertEqual(sum(row[amount] for row in report['groups']), stalls['total'][amount], amount)
+                    if keys in tables:
+                        self.assertEqual([row['total_ns'] for row in report['groups']],
+                                         [row['total_ns'] for row in stalls[tables[keys]]])
+
+    def test_timeline_has_the_same_time(self):
+        for name in 'global', 'whole', 'cgroup':
+            with self.subTest(name):
+                waits = json.loads(run('timeline', '--json', self.path(name + '.kmt')).stdout)['waits']
+                stalls = self.stalls(name)
+                self.assertEqual(waits['total'], stalls['total'])
+                self.assertEqual(waits['over_time'], stalls['over_time'])
+                self.assertEqual(sum(waits['over_time']['waiting_ns']), stalls['total']['total_ns'])
+                self.assertEqual(waits['longest'], stalls['longest'][:5])
+
     def test_waits_name_their_allocation(self):
         longest = self.stalls('whole')['longest']
         named = [wait for wait in longest if wait['memory'] and wait['memory']['call_site']]

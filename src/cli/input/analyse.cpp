@@ -11,6 +11,7 @@
 #include "cli/input/calls_alongside.hpp"
 #include "cli/input/damage_note.hpp"
 #include "cli/input/reading.hpp"
+#include "cli/input/stalls_alongside.hpp"
 #include "cli/support/say.hpp"
 
 namespace kmt {
@@ -132,13 +133,18 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
 }
 
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
-                                  CallsQuestion* calls) {
+                                  CallsQuestion* calls, StallsQuestion* stalls) {
   // Reading, matching and adding to groups are stages that run in parallel and take about equal time.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0
                                ? options.threads
                                : std::min(kUsefulThreads, std::max(1u, std::thread::hardware_concurrency()));
+  if (stalls != nullptr) requests.push_back(std::move(stalls->request));
   OpenedTrace trace(options, requests);
+  if (stalls != nullptr) {
+    stalls->request = std::move(requests.back());
+    requests.pop_back();
+  }
   const bool asks_for_cgroups =
       options.says_lack_of_cgroups && std::ranges::any_of(requests, [](const ReportRequest& request) {
         return std::ranges::find(request.by, GroupKey::cgroup) != request.by.end();
@@ -157,9 +163,12 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
     alongside.emplace(trace, calls->request, options.btf);
     if (!options.btf_is_checked) say_whose_types(options.btf, trace.info(), alongside->types());
   }
+  Source* source = alongside ? &*alongside : &trace.source();
+  std::optional<StallsAlongside> waits;
+  if (stalls != nullptr) source = &waits.emplace(*source, trace, *stalls);
   bool complete = trace.read_ahead(caches);
   if (complete) {
-    WatchedSource watched(alongside ? *alongside : trace.source(), options.trace.progress);
+    WatchedSource watched(*source, options.trace.progress);
     run_analyses(watched, pointers, threads);
     complete = watched.complete();
   }
@@ -172,6 +181,7 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
   }
   if (calls != nullptr) calls->there = trace.has_calls();
   if (alongside) calls->result = alongside->finish(complete);
+  if (waits) stalls->result = waits->finish(complete);
   return results;
 }
 

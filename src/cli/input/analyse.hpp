@@ -14,6 +14,7 @@
 #include "analysis/report/report.hpp"
 #include "cli/input/symbol_options.hpp"
 #include "cli/input/trace_options.hpp"
+#include "results/report/stalls.hpp"
 
 namespace kmt {
 
@@ -86,10 +87,17 @@ struct CallsQuestion {
   CallGraphResult result;
 };
 
-// Computes several reports in one pass over the trace. If `calls` is given, the same pass also computes the result
-// about calls.
+// A request for the waits of tasks.
+struct StallsQuestion {
+  ReportRequest request;  // as for StallsAnalysis
+  std::size_t longest = 0;
+  std::optional<StallsResult> result;  // empty if the trace cannot contain events of stalls
+};
+
+// Computes several reports in one pass over the trace. If `calls` or `stalls` is given, the same pass also computes its
+// result.
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
-                                  CallsQuestion* calls = nullptr);
+                                  CallsQuestion* calls = nullptr, StallsQuestion* stalls = nullptr);
 
 // True if an event near the start of the trace has a kernel stack. If false, later events may still have stacks. After
 // the whole trace was read, TraceSummary::stacks has the answer.

@@ -31,6 +31,7 @@ constexpr std::size_t kMostRows = 2000;  // maximum number of rows per table of 
 // maximum number of rows of leaks; smaller than kMostRows, because each row has a curve
 constexpr std::size_t kMostLeaks = 200;
 constexpr std::size_t kFirstCalls = 1000;
+constexpr std::size_t kLongestWaits = 100;
 constexpr std::size_t kSlowestCalls = 1000;
 
 // The results of analysing one trace for a page.
@@ -41,6 +42,7 @@ struct Answers {
   ReportResult growing;
   ReportResult traffic;
   CallsQuestion calls;
+  std::optional<StallsResult> stalls;
   bool has_stacks = false;
 
   bool complete() const { return by_site.trace.complete; }
@@ -76,14 +78,10 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
   calls.request.arguments = true;
   calls.request.limit = kFirstCalls;
   calls.request.slowest = kSlowestCalls;
-  std::vector<ReportResult> results = analyse(options, std::move(requests), &calls);
-  return {std::move(results[0]),
-          std::move(results[1]),
-          std::move(results[2]),
-          std::move(results[3]),
-          std::move(results[4]),
-          std::move(calls),
-          has_stacks};
+  StallsQuestion stalls{.request = {.filter = filter, .by = {}}, .longest = kLongestWaits};
+  std::vector<ReportResult> results = analyse(options, std::move(requests), &calls, &stalls);
+  return {std::move(results[0]), std::move(results[1]), std::move(results[2]),    std::move(results[3]),
+          std::move(results[4]), std::move(calls),      std::move(stalls.result), has_stacks};
 }
 
 // Compares two traces by stack if both have stacks, and otherwise by call site. Only the first events of a trace are
@@ -139,7 +137,9 @@ HtmlTrace documents_of(Answers& answers, const ReportFilter& filter) {
   html.report = json_report(answers.by_site, view);
   html.caches = json_groups(answers.by_cache, view);
   html.tasks = json_groups(answers.by_task, view);
-  html.timeline = json_timeline(timeline_of(std::move(answers.by_cache), timeline));
+  TimelineResult over_time = timeline_of(std::move(answers.by_cache), timeline);
+  over_time.stalls = std::move(answers.stalls);
+  html.timeline = json_timeline(over_time);
   html.leaks = json_leaks(leaks_of(answers.growing, kThresholds.usual_bytes_per_s), leaks_view);
   html.explore = json_explore(answers.traffic, answers.has_stacks);
   html.calls = calls_document(answers.calls, leaves_calls(filter));

@@ -41,6 +41,9 @@ last sample of the recording, and the events are those between these samples. Co
 the same memory. The text below each line explains the difference. With --by cache, caches have separate lines if the
 samples include slabinfo. If only a part of the trace is selected, there is no balance.
 
+If the trace has the events of stalls (`record --stalls`, the default), the number of waiting tasks is drawn too. The
+table of the longest waits has at most as many rows as --top says.
+
 For a series of snapshots (`kmemtrace snapshot --every`), the changed lines of the balance sheet are drawn, with their
 largest changes. Only --top and the options for the output format apply.
 
@@ -64,7 +67,10 @@ int timeline(const Command& command, const TimelineArguments& options) {
   request.history = true;
   TimelineRequest wanted = options.timeline;
   wanted.balances = request.filter.selects_all();
-  const TimelineResult result = timeline_of(analyse(options.analyse, request), wanted);
+  std::vector<ReportRequest> requests = {request};
+  StallsQuestion stalls{.request = {.filter = request.filter, .by = {}}, .longest = wanted.top};
+  TimelineResult result = timeline_of(std::move(analyse(options.analyse, requests, nullptr, &stalls).front()), wanted);
+  result.stalls = std::move(stalls.result);
   print_result(options.result.json ? json_timeline(result) : text_timeline(result, stdout_style(options.result.style)));
   return result.report.trace.complete ? 0 : kInterruptedExitCode;
 }

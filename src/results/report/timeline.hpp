@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "results/report/report.hpp"
+#include "results/report/stalls.hpp"
 
 namespace kmt {
 
@@ -40,10 +42,11 @@ struct Balance {
 
 struct TimelineResult {
   ReportResult report;
-  TimeAxis axis;                     // time axis of Timeline::points; may be coarser than the axis in `report`
-  std::vector<Timeline> allocators;  // one timeline for each allocator that has allocations
-  std::vector<Timeline> groups;      // timelines of the groups with the highest peaks, sorted by allocator
-  std::vector<Balance> balances;     // empty if only a part of the trace was selected or read
+  TimeAxis axis;                       // time axis of Timeline::points; may be coarser than the axis in `report`
+  std::vector<Timeline> allocators;    // one timeline for each allocator that has allocations
+  std::vector<Timeline> groups;        // timelines of the groups with the highest peaks, sorted by allocator
+  std::vector<Balance> balances;       // empty if only a part of the trace was selected or read
+  std::optional<StallsResult> stalls;  // empty if the trace cannot contain events of stalls
 };
 
 }  // namespace kmt

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "views/json/groups.hpp"
+#include "views/json/pages.hpp"
 
 namespace kmt {
 
@@ -67,6 +68,7 @@ std::string json_timeline(const TimelineResult& result) {
   for (const Timeline& timeline : result.groups) json["groups"].push_back(to_json(timeline, result.report));
   json["samples"] = Json::array();
   for (const MemorySeries& memory : result.report.histories->memory) json["samples"].push_back(to_json(memory));
+  json["waits"] = result.stalls ? waits_to_json(*result.stalls) : Json(nullptr);
   json["balances"] = Json::array();
   for (const Balance& balance : result.balances) json["balances"].push_back(to_json(balance));
   json["explained_anomalies"] = to_json(result.report.explained);

@@ -11,6 +11,7 @@
 #include "views/text/findings.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/plot.hpp"
+#include "views/text/stalls.hpp"
 #include "views/text/table.hpp"
 
 namespace kmt {
@@ -157,6 +158,25 @@ std::string balance_lines(const TimelineResult& result, const TextStyle& style) 
   return out;
 }
 
+// Returns a plot of the time that tasks waited for memory, and the longest waits. Empty if no task waited.
+std::string wait_lines(const std::optional<StallsResult>& stalls, const TextStyle& style) {
+  if (!stalls || stalls->total.waits == 0) return {};
+  const WaitsOverTime& waits = stalls->over_time;
+  std::vector<double> values;
+  for (const std::uint64_t waiting_ns : waits.waiting_ns)
+    values.push_back(static_cast<double>(waiting_ns) / static_cast<double>(waits.bucket_ns));
+  const auto say = [](double value) { return fmt::format("{:.2g} {}", value, value == 1 ? "task" : "tasks"); };
+  PagesOptions options;
+  options.limit = 0;
+  return "\n" +
+         heading(fmt::format("Waits for memory: {} in {}", say_duration(stalls->total.total_ns, style),
+                             say_number_of(stalls->total.waits, "wait", style)),
+                 style) +
+         plot({{"waiting tasks, on average", values}},
+              {4, "0 s", say_duration(waits.end_ns - waits.start_ns, style), say}, style) +
+         longest_waits(*stalls, options, style);
+}
+
 }  // namespace
 
 std::string text_timeline(const TimelineResult& result, const TextStyle& style) {
@@ -168,13 +188,13 @@ std::string text_timeline(const TimelineResult& result, const TextStyle& style) 
                           samples.empty() ? "Nothing to show: no allocation matches the filters."
                                           : "No allocation matches the filters.",
                           style);
-    return out + samples;
+    return out + wait_lines(result.stalls, style) + samples;
   }
   for (const Timeline& timeline : result.allocators) {
     out += allocator_plots(timeline, result, style);
     out += group_lines(timeline.allocator, result, style);
   }
-  out += memory_lines(result, style) + balance_lines(result, style);
+  out += wait_lines(result.stalls, style) + memory_lines(result, style) + balance_lines(result, style);
   const ReportResult& report = result.report;
   if (const std::string line = explained_line(report.explained, maybe_freed_of(report), style); !line.empty())
     out += "\n" + line;

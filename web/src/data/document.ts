@@ -175,6 +175,25 @@ export interface Leaks {
   groups: Partial<Record<AllocatorName, { total: number; older_frees: number; rows: LeakRow[] }>>;
 }
 
+export interface WaitSums {
+  waits: number;
+  total_ns: number;
+  own_ns: Record<string, number>; // by kind of stall; the times add up to total_ns
+}
+
+export interface Wait extends WaitSums {
+  began_ns: number;
+  task: string;
+  order: number | null;
+  memory: {
+    allocator: string;
+    cache: string | null;
+    call_site: string | null;
+    bytes_requested: number;
+    failed: boolean;
+  } | null;
+}
+
 export interface Timeline {
   start_ns: number;
   bucket_ns: number;
@@ -186,6 +205,12 @@ export interface Timeline {
     allocations: number[];
   }[];
   samples: { source: string; name: string; points: [number, number][] }[];
+  // null if the trace was recorded without the events of waiting
+  waits: {
+    total: WaitSums;
+    over_time: { start_ns: number; bucket_ns: number; waiting_ns: number[] };
+    longest: Wait[];
+  } | null;
   balances: {
     source: string;
     name: string;

@@ -25,6 +25,7 @@ import {
   presentAllocators,
 } from './common';
 import { balances, samples } from './samples';
+import { waitsSection } from './waits';
 import { windowSection } from './window';
 
 const kMost = 8;
@@ -203,6 +204,7 @@ function rangeFields(app: App): HTMLElement {
 function kernelsAccount(app: App): (HTMLElement | null)[] {
   const { timeline } = app.trace;
   return [
+    timeline && waitsSection(app, timeline),
     section(
       'The kernel’s own memory counters',
       filtersGroups(app.state.filter) && notFollowed(app, ['range']),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lines and stacked areas of bytes over time, drawn by uPlot. A brush selects a time range.
+// Lines and stacked areas over time, usually of bytes, drawn by uPlot. A brush selects a time range.
 import uPlot from 'uplot';
 import { css } from './colors';
 import { el, onWidth } from './dom';
@@ -20,6 +20,7 @@ export interface PlotOptions {
   from: number; // start of the visible range in seconds
   to: number;
   suffix?: string; // text after the unit of bytes: "/s"
+  ticks?: (values: number[]) => string[]; // texts on the axis of values that are not bytes
   brush: (from: number, to: number) => void;
   hover?: (index: number | null) => void;
   height?: number;
@@ -93,8 +94,8 @@ export function plot(options: PlotOptions): HTMLElement {
           {
             ...axis,
             size: 74,
-            values: (_, ticks) => byteTicks(ticks, options.suffix),
-            incrs: kPowersOfTwo,
+            values: (_, ticks) => options.ticks?.(ticks) ?? byteTicks(ticks, options.suffix),
+            ...(options.ticks ? {} : { incrs: kPowersOfTwo }),
           },
         ],
         series: [

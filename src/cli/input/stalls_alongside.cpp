@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/input/stalls_alongside.hpp"
+
+#include <algorithm>
+
+namespace kmt {
+
+StallsAlongside::StallsAlongside(Source& source, const OpenedTrace& trace, const StallsQuestion& question)
+    : source_(source), analysis_(trace.info(), trace.names(), question.request, question.longest) {}
+
+bool StallsAlongside::read(EventBatch& batch) {
+  if (!source_.read(batch)) return false;
+  recorded_ = recorded_ ||
+              std::ranges::any_of(info().tables.event_types, [](const EventType& type) { return is_stall(type.kind); });
+  if (recorded_) analysis_.add(batch);
+  return true;
+}
+
+std::optional<StallsResult> StallsAlongside::finish(bool complete) {
+  return recorded_ ? std::optional(analysis_.finish(complete)) : std::nullopt;
+}
+
+}  // namespace kmt

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A source that passes each event also to an analysis of stalls, if the trace can contain events of stalls.
+#pragma once
+
+#include "analysis/stalls/stalls.hpp"
+#include "cli/input/analyse.hpp"
+
+namespace kmt {
+
+class StallsAlongside : public Source {
+ public:
+  // `source` and `trace` must outlive this object. `question` selects the stalls.
+  StallsAlongside(Source& source, const OpenedTrace& trace, const StallsQuestion& question);
+
+  const TraceInfo& info() const override { return source_.info(); }
+  TraceInfo& info() override { return source_.info(); }
+  bool read(EventBatch& batch) override;
+  double progress() const override { return source_.progress(); }
+
+  // Call it once, after the last event. Empty if the trace cannot contain events of stalls.
+  std::optional<StallsResult> finish(bool complete);
+
+ private:
+  Source& source_;
+  StallsAnalysis analysis_;
+  bool recorded_ = false;
+};
+
+}  // namespace kmt
