@@ -72,6 +72,16 @@ void add_lost_unit(NamedAmounts& numbers) {
   }
 }
 
+// Parses a number with two decimals: "2.50".
+std::optional<double> parse_percent(std::string_view text) {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos || text.size() != point + 3) return std::nullopt;
+  const auto whole = parse_number<std::uint32_t>(text.substr(0, point));
+  const auto hundredths = parse_number<std::uint32_t>(text.substr(point + 1));
+  if (!whole || !hundredths) return std::nullopt;
+  return *whole + *hundredths / 100.0;
+}
+
 }  // namespace
 
 void keep_unknown(std::string_view source, std::string_view line, KernelMemory& memory) {
@@ -106,11 +116,17 @@ void parse_recorder(std::string_view text, KernelMemory& memory) {
 
 void parse_pressure(std::string_view text, KernelMemory& memory) {
   constexpr std::string_view kTotal = "total=";
+  constexpr std::string_view kAverage = "avg300=";  // percent
   each_line(text, [&](std::string_view line) {
     Words words(line);
     const std::string_view name = words.next();
     std::string_view last;
-    while (!words.empty()) last = words.next();
+    std::optional<double> percent;
+    while (!words.empty()) {
+      last = words.next();
+      if (last.starts_with(kAverage)) percent = parse_percent(last.substr(kAverage.size()));
+    }
+    if (name == "some" && percent && *percent >= 0 && *percent <= 100) memory.pressure_in_5_minutes = *percent / 100;
     const auto total =
         last.starts_with(kTotal) ? parse_number<std::uint64_t>(last.substr(kTotal.size())) : std::nullopt;
     if (total && (name == "some" || name == "full"))

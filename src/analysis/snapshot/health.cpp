@@ -222,6 +222,7 @@ std::vector<HealthCheck> health_of(const SnapshotResult& snapshot) {
   const Amount corrupted = find_number(memory.meminfo, "HardwareCorrupted");
   checks.add(HealthTopic::corrupted, corrupted ? std::optional(static_cast<double>(*corrupted)) : std::nullopt);
   add_polluted_blocks(snapshot, checks);
+  checks.add(HealthTopic::pressure, memory.pressure_in_5_minutes);
   return checks.take();
 }
 

@@ -114,7 +114,13 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   ReportRequest request;
   request.by = keys_of_growth(by_stack);
   request.history = request.history_of_live = request.until_cut = true;
-  const ReportResult report = analyse(options, request);
+  std::vector<ReportRequest> requests = {request};
+  StallsQuestion stalls{.request = {.by = {}}, .longest = 1};
+  const ReportResult report = std::move(analyse(options, std::move(requests), nullptr, &stalls).front());
+  if (stalls.result) {
+    result.waits.recorded = stalls.result->total;
+    result.waits.processes = std::move(stalls.result->processes);
+  }
   if (!report.trace.complete)
     result.unseen.push_back(
         {"the end of the recording", "the reading was interrupted", "run `kmemtrace leaks` on the recording"});
@@ -139,6 +145,14 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
     result.unseen.push_back({"the content of the recording", fmt::format("{}: {}", path, error.what()), error.hint()});
     return false;
   }
+}
+
+// Returns the share of the time in which at least one task waited for memory. Empty if a snapshot lacks the numbers.
+std::optional<double> waiting_share(const KernelMemory& before, const KernelMemory& after, double seconds) {
+  const auto first = find_number(before.pressure, "some");
+  const auto last = find_number(after.pressure, "some");
+  if (!first || !last || *last < *first || seconds <= 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(*last - *first) / 1e6 / seconds);
 }
 
 // Adds what the last snapshot shows apart from growth. `objects` is the file with sampled objects, or empty.
@@ -239,6 +253,7 @@ int investigate_live(const InvestigateArguments& options) {
   result.diff = diff(watched.stock_before, after);
   result.owners = growth_of_owners(watched.stock_before.memory.owners, after.memory.owners);
   result.census = watched.census;
+  result.waits.some_share = waiting_share(watched.stock_before.memory, after.memory, result.seconds);
   result.judgement = judge(watched.evidence);
   add_names(after, result.judgement);
   inspect(after, {}, result);
@@ -345,6 +360,8 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
+  if (copied.before && copied.after)
+    result.waits.some_share = waiting_share(copied.before->memory, copied.after->memory, result.seconds);
   if (copied.after) add_names(*copied.after, result.judgement);
   if (copied.after) inspect(*copied.after, copied.objects, result);
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&

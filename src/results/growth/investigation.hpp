@@ -16,6 +16,7 @@
 #include "results/snapshot/object_kinds.hpp"
 #include "results/snapshot/owners.hpp"
 #include "results/snapshot/snapshot.hpp"
+#include "results/wait_sums.hpp"
 #include "trace/tasks/pod_names.hpp"
 
 namespace kmt {
@@ -411,6 +412,14 @@ struct CensusChange {
   std::vector<PagesChange> cgroups;  // the name is a path; empty: no cgroup, or a removed one
 };
 
+// How long tasks waited for memory.
+struct InvestigatedWaits {
+  // Share of the observed time in which at least one task waited, from /proc/pressure/memory; empty: unknown.
+  std::optional<double> some_share;
+  std::optional<WaitSums> recorded;  // waits during the recording; empty: the recording cannot contain them
+  std::vector<WaitGroup> processes;  // the same waits by process, largest time first
+};
+
 struct InvestigationCost {
   double cpu_seconds = 0;  // CPU time of the kmemtrace process, in seconds
   // CPU time in seconds that the kernel spends on tracing. The time is measured at intervals, or estimated from the
@@ -447,6 +456,7 @@ struct InvestigationResult {
   Judgement judgement;
   Conclusion conclusion;
   std::optional<SnapshotDiff> diff;
+  InvestigatedWaits waits;
   std::vector<HealthCheck> health;  // checks of the last snapshot; empty: there is no snapshot
   // Slab caches with much unreclaimable memory, and growing caches without a known call site. Largest first.
   std::vector<LargeCache> large_caches;

@@ -10,7 +10,7 @@ namespace {
 
 // All limits were chosen by judgement. tests/unit/analysis/snapshot/health_test.cpp checks them with snapshots of
 // healthy machines.
-constexpr std::array<HealthLimits, 18> kLimits = {{
+constexpr std::array<HealthLimits, 19> kLimits = {{
     {HealthTopic::available, "available", "memory available without swapping", HealthUnit::share, 0.05, 0.02,
      "The kernel soon has to reclaim memory for each allocation, and then to kill a process.", true},
     {HealthTopic::unreclaimable_slab, "unreclaimable_slab", "unreclaimable slab memory", HealthUnit::share, 0.1, 0.25,
@@ -53,6 +53,10 @@ constexpr std::array<HealthLimits, 18> kLimits = {{
      HealthUnit::share, 0.75, 0.9,
      "Unmovable pages prevent huge pages and other large allocations in these blocks, and compaction cannot help. "
      "`kmemtrace pages` shows who allocates unmovable pages."},
+    {HealthTopic::pressure, "pressure", "time in which tasks waited for memory, in 5 minutes", HealthUnit::share, 0.1,
+     0.4,
+     "Tasks reclaim or compact memory instead of working. `kmemtrace record` and `kmemtrace pages --stalls` "
+     "show which tasks wait, and for what."},
 }};
 
 }  // namespace

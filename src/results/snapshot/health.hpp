@@ -32,6 +32,7 @@ enum class HealthTopic : std::uint8_t {
   balloon,
   corrupted,
   polluted_blocks,
+  pressure,
 };
 
 enum class HealthUnit : std::uint8_t { share, count, bytes };

@@ -200,8 +200,9 @@ struct KernelMemory {
   std::vector<AllocationSite> allocinfo;
   PercpuUse percpu;
   NamedAmounts pressure;  // "some" and "full": microseconds in which tasks waited for memory, since the boot
-  NamedAmounts sockets;   // "TCP mem", in pages; "FRAG memory", in bytes
-  NamedAmounts recorder;  // memory of the recorder: "ring_buffers" and "bpf_maps", in bytes
+  std::optional<double> pressure_in_5_minutes;  // share of the last 5 minutes in which any task waited for memory
+  NamedAmounts sockets;                         // "TCP mem", in pages; "FRAG memory", in bytes
+  NamedAmounts recorder;                        // memory of the recorder: "ring_buffers" and "bpf_maps", in bytes
   std::vector<CgroupMemory> cgroups;
   PodNames pods;
   std::vector<AllocationSite> slab_allocations;  // alloc_traces: call sites of live objects

@@ -9,6 +9,7 @@
 #include "views/json/common.hpp"
 #include "views/json/health.hpp"
 #include "views/json/objects.hpp"
+#include "views/json/pages.hpp"
 #include "views/json/snapshot.hpp"
 
 namespace kmt {
@@ -230,6 +231,18 @@ Json to_json(const OwnerGrowth& growth) {
   return json;
 }
 
+Json to_json(const InvestigatedWaits& waits) {
+  constexpr std::size_t kMostProcesses = 10;
+  Json json = Json::object();
+  json["some_share"] = number_or_null(waits.some_share);
+  json["recording"] = nullptr;
+  if (!waits.recorded) return json;
+  json["recording"] = Json::object();
+  json["recording"]["total"] = wait_sums_to_json(*waits.recorded);
+  json["recording"]["processes"] = wait_groups_to_json(waits.processes, kMostProcesses);
+  return json;
+}
+
 Json to_json(const Coverage& coverage) {
   Json json = Json::object();
   json["asked_seconds"] = rounded_to_tenths(coverage.asked_seconds);
@@ -264,6 +277,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["left_out_bytes"] = whole(result.judgement.excluded_bytes);
   json["balance"] = balance(result.diff);
   json["health"] = json_health(result.health);
+  json["waits"] = to_json(result.waits);
   json["large_caches"] = rows(result.large_caches);
   json["kernel_pages"] = to_json(result.census);
   json["owners"] = rows(result.owners);

@@ -370,6 +370,29 @@ std::string unknown_text(const InvestigationResult& result, const Detail& detail
   return out + hanging("  - ", unknown, style);
 }
 
+// Returns how long tasks waited for memory, such as "some task waited 12.0 % of the time". Empty: unknown.
+std::string waits_text(const InvestigatedWaits& waits, const TextStyle& style) {
+  std::vector<std::string> parts;
+  if (waits.some_share)
+    parts.push_back(fmt::format("some task waited for memory {:.1f} % of the time", 100 * *waits.some_share));
+  if (waits.recorded && waits.recorded->waits > 0) {
+    const WaitSums& total = *waits.recorded;
+    const std::uint64_t compaction_ns = total.own_ns[static_cast<std::size_t>(StallKind::compaction)];
+    std::string text = fmt::format("in the recording, tasks waited {} in {}", say_duration(total.total_ns, style),
+                                   say_number_of(total.waits, "wait", style));
+    if (compaction_ns > 0) text += fmt::format(", {} of it in compaction", say_duration(compaction_ns, style));
+    const WaitGroup& most = waits.processes.front();
+    parts.push_back(text +
+                    fmt::format("; {} waited longest, {}", ascii(most.name), say_duration(most.sums.total_ns, style)));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+// True if tasks waited so long that the machine is slow. A check of its health has the same limit.
+bool waits_are_long(const InvestigatedWaits& waits) {
+  return waits.some_share.value_or(0) >= limits_of(HealthTopic::pressure).warn;
+}
+
 std::string text_with(const InvestigationResult& result, const Detail& detail, const TextStyle& style) {
   const Judgement& judgement = result.judgement;
   std::string out = heading(title_of(result), style) + answer_text(result, style);
@@ -391,12 +414,17 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
   SnapshotOptions most_cgroups;
   most_cgroups.limit = detail.rows;
   out += text_dying_cgroups(result.dying_cgroups, result.pods, most_cgroups, style);
+  if (waits_are_long(result.waits))
+    out += "\n" + heading("Waits for memory", style) + hanging("  ", waits_text(result.waits, style), style) +
+           command_line("next", "kmemtrace record --stacks -d 30s && kmemtrace pages --stalls");
   if (const std::string warnings = text_warnings(result.health, style); !warnings.empty())
     out += "\n" + heading("Health checks of the machine's memory", style) + warnings;
   out += unknown_text(result, detail, style);
   out += "\n" + heading("Numbers", style);
   if (!result.health.empty())
     out += labelled("health", health_summary(result.health) + "; `kmemtrace snapshot` lists these checks", style);
+  if (const std::string waits = waits_text(result.waits, style); !waits.empty() && !waits_are_long(result.waits))
+    out += labelled("waits", waits, style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
   return out + files_text(result, detail, style) + concepts_line(style);
