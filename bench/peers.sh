@@ -91,9 +91,11 @@ if [[ -n $quick ]]; then rounds=(1 10) ; else rounds=(20 15); fi
 measure 'What an investigation costs' -- tests/truth/bench.py build-bench/kmemtrace --tools investigate --beside build --rounds "${rounds[0]}" --seconds "${rounds[1]}"
 if command -v qemu-system-x86_64 >/dev/null; then
   measure 'What probes cost' --turns 1 --iterations 50000 --forks 300 -- bench/probes
+  measure 'What recording waits costs' --turns 1 --megabytes 200 --forks 200 -- bench/stalls
   measure 'What recording calls costs' --turns 1 --calls 20000 -- bench/calls
 else
   without 'What probes cost' 'there is no qemu-system-x86_64'
+  without 'What recording waits costs' 'there is no qemu-system-x86_64'
   without 'What recording calls costs' 'there is no qemu-system-x86_64'
 fi
 if command -v clickhouse-server >/dev/null || [[ -x /usr/bin/clickhouse ]]; then
