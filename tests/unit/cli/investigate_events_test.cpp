@@ -67,5 +67,21 @@ TEST_F(InvestigateEvents, FreesOfKmallocAreNotFiltered) {
   EXPECT_EQ(options.filters, (std::vector<std::string>{"kmem:kmalloc:bytes_alloc == 1024"}));
 }
 
+// Events of tasks that wait are rare, unlike those of the pages that reclaim scans.
+TEST_F(InvestigateEvents, WaitsAreRecorded) {
+  for (const char* const event : {"vmscan/mm_vmscan_direct_reclaim_begin", "vmscan/mm_vmscan_lru_shrink_inactive",
+                                  "compaction/mm_compaction_end"}) {
+    const fs::path folder = fs::path(tracefs.path()) / "events" / event;
+    fs::create_directories(folder);
+    std::ofstream(folder / "enable") << "0\n";
+  }
+  Narrowing narrowing;
+  narrowing.sizes = {1024};
+  const RecordOptions options = selected(narrowing);
+  EXPECT_EQ(options.events, (std::vector<std::string>{"kmem:kmalloc", "kmem:kfree",
+                                                      "vmscan:mm_vmscan_direct_reclaim_begin",
+                                                      "compaction:mm_compaction_end", "task:task_newtask"}));
+}
+
 }  // namespace
 }  // namespace kmt
