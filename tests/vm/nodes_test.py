@@ -26,7 +26,7 @@ class Nodes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        run_script('nodes.sh', cls.out, '--kernel', KERNEL, '--nodes', '2', '--cpus', '2', '--memory', '1536')
+        run_script('nodes.sh', cls.out, '--kernel', KERNEL, '--nodes', '2', '--cpus', '2', '--memory', '1536', '--timeout', '600')
         cls.trace = os.path.join(cls.out, 'nodes.kmt')
 
     def read(self, name, mode='r'):
@@ -80,11 +80,12 @@ class Nodes(unittest.TestCase):
             self.assertGreater(min(row['allocations'] for row in rows.values()), 1000)
 
     def test_cpus_get_memory_of_their_own_node(self):
-        for allocator in ('slab', 'pages'):
+        # SLUB also uses partial slabs of other nodes (get_any_partial() in mm/slub.c).
+        for allocator, least in (('slab', 0.6), ('pages', 0.9)):
             rows = self.rows(allocator, 'cpu', 'memory-node')
             for cpu in (0, 1):
                 of_cpu = {node: row['allocations'] for (of, node), row in rows.items() if of == cpu}
-                self.assertGreater(of_cpu[cpu] / sum(of_cpu.values()), 0.9, f'{allocator} on CPU {cpu}: {of_cpu}')
+                self.assertGreater(of_cpu[cpu] / sum(of_cpu.values()), least, f'{allocator} on CPU {cpu}: {of_cpu}')
 
     def test_pages_agree_with_the_counters_of_the_nodes(self):
         """numa_hit and numa_miss count allocations of pages by the node of the memory, with the recorder's own."""
