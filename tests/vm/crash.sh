@@ -9,7 +9,7 @@ if grep -q '"unread_events": 0' list.json; then
   kmemtrace record --flight --persistent -o /tmp/flight.kmt &
   until grep -q kmalloc /sys/kernel/tracing/instances/flight/set_event; do sleep 0.2; done
   sleep 2  # memory from the start of the recorder
-  planted_memory eventfds 20 &
+  planted_memory eventfds 100 &
   sleep 20
   echo "crash at $(cut -d' ' -f1 /proc/uptime)"
   echo c >/proc/sysrq-trigger
@@ -24,12 +24,12 @@ cat collected.err
 kmemtrace record --boot --previous -o empty.kmt 2>empty.err
 echo $? >empty.status
 kmemtrace check --json crash.kmt >check.json
-kmemtrace leaks --json crash.kmt >leaks.json
+kmemtrace leaks --json --limit 0 crash.kmt >leaks.json
 kmemtrace leaks crash.kmt >leaks.txt
-kmemtrace report --json --by call-site crash.kmt >report.json
-kmemtrace report --json --by process crash.kmt >processes.json
+kmemtrace report --json --limit 0 --by call-site crash.kmt >report.json
+kmemtrace report --json --limit 0 --by process crash.kmt >processes.json
 # Afterwards, the buffer can be used again, and the end of the recording reads it.
-kmemtrace record --flight 30s --persistent=flight -o again.kmt -- planted_memory eventfds 20 10 2>again.err
+kmemtrace record --flight 30s --persistent=flight -o again.kmt -- planted_memory eventfds 100 10 2>again.err
 echo $? >again.status
-kmemtrace report --json --by call-site again.kmt >again.json
+kmemtrace report --json --limit 0 --by call-site again.kmt >again.json
 true

@@ -63,6 +63,16 @@ Contents look_through(const std::vector<RawCpu>& cpus, std::uint32_t page_bytes)
   return contents;
 }
 
+// Returns a text as in the file trace_clock, with brackets around the given clock.
+std::string clock_choices(const std::string& choices, const std::string& clock) {
+  std::string text;
+  for (std::string_view name : split(choices, ' ')) {
+    if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
+    if (!name.empty()) text += name == clock ? fmt::format("[{}] ", name) : fmt::format("{} ", name);
+  }
+  return text;
+}
+
 std::string value_in(const RingMark& mark, const char* name) {
   const auto found = mark.find(name);
   return found == mark.end() ? "" : found->second;
@@ -134,6 +144,7 @@ RecordOutcome collect_previous_boot(const std::string& tracefs, const Persistent
   boot.is_this_boot = boot.described && kernel.notes["boot_id"] == this_boot;
   boot.other_kernel = kernel.version != version_now || kernel.release != release_now;
   move_symbols(kernel, last, contents.mark, modules_now, boot);
+  kernel.clock_choices = clock_choices(kernel.clock_choices, kernel.clock);
   kernel.clock_scale = scale_of_clock(kernel.clock);
   outcome.seconds = static_cast<double>(kernel.clock_scale.to_ns(contents.last_ticks) -
                                         kernel.clock_scale.to_ns(std::min(contents.first_ticks, contents.last_ticks))) /

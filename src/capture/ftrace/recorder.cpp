@@ -104,6 +104,9 @@ class FtraceBackend : public RecordBackend {
   const KernelDescription* kernel_ = nullptr;
   std::optional<std::uint64_t> kernel_text_;  // address of _text
   std::chrono::steady_clock::time_point next_mark_;
+  std::chrono::steady_clock::time_point next_scan_;  // of /proc
+  Tasks tasks_;
+  std::string task_lines_;  // text of describe_processes() at the last scan
 };
 
 void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
@@ -199,12 +202,16 @@ void FtraceBackend::start() {
 void FtraceBackend::write_mark() {
   using namespace std::chrono_literals;
   KernelDescription now = *kernel_;
-  Tasks tasks;
-  tasks.add_saved_cmdlines(tracefs_);
-  tasks.scan_proc();
-  tasks.describe(now);
+  // Reading /proc frees many objects. These frees are recorded, but not the recorder's allocations.
+  if (std::chrono::steady_clock::now() >= next_scan_) {
+    tasks_.scan_proc();
+    task_lines_ = describe_processes();
+    next_scan_ = std::chrono::steady_clock::now() + 60s;
+  }
+  tasks_.add_saved_cmdlines(tracefs_);
+  tasks_.describe(now);
   now.notes["modules"] = try_read_file("/proc/modules").value_or("");
-  now.notes["tasks_later"] = describe_processes();
+  now.notes["tasks_later"] = task_lines_;
   const auto serial = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   std::size_t bytes = 0;
   const FileDescriptor marker = open_file(instance_->file("trace_marker"), O_WRONLY);

@@ -48,7 +48,8 @@ std::string page_of_kill(const std::string& trace, const SnapshotResult* memory)
   const std::uint64_t from = std::max(whole.trace.whole_first_ns, end - std::min(end, kLastMinute));
   text += fmt::format("ALLOCATIONS BY PROCESS, IN THE LAST {} OF THE TRACE\n\n{}\n", humane_duration(end - from),
                       last_allocations(options, GroupKey::process, from, style));
-  text += fmt::format("ALLOCATIONS BY CALL SITE, IN THE SAME TIME\n\n{}\n", last_allocations(options, GroupKey::call_site, from, style));
+  text += fmt::format("ALLOCATIONS BY CALL SITE, IN THE SAME TIME\n\n{}\n",
+                      last_allocations(options, GroupKey::call_site, from, style));
   if (memory != nullptr)
     text += fmt::format("MEMORY AT THE KILL, FROM THE KERNEL'S REPORT\n\n{}",
                         text_snapshot(*memory, SnapshotOptions{}, style));
