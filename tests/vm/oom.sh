@@ -7,7 +7,8 @@ echo 48M >/sys/fs/cgroup/small/memory.max
 record() {
   kmemtrace record --flight 60s --trigger oom --stacks -o "$1.kmt" 2>"$1.err" &
   recorder=$!
-  until grep -qs mark_victim /sys/kernel/tracing/instances/kmemtrace-*/set_event; do sleep 0.2; done
+  # the recorder protects itself when it starts to wait for a kill
+  until [ "$(cat /proc/$recorder/oom_score_adj)" = -1000 ]; do sleep 0.2; done
   sleep 3
 }
 
