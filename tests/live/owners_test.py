@@ -143,9 +143,8 @@ class Owners(unittest.TestCase):
         self.assert_owned(take, 'pipe', own(), 16 * MIB)
 
     def test_named_pipes(self):
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-
         def take():
+            folder = self.enterContext(tempfile.TemporaryDirectory())
             ends = []
             for number in range(8):
                 path = os.path.join(folder, str(number))
