@@ -125,7 +125,7 @@ class ProcessReader {
   struct FileId {
     std::uint32_t major, minor;  // of the device
     std::uint64_t inode;
-    auto operator<=>(const FileId&) const = default;
+    auto operator<=>(const FileId&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   // Returns the ID of the named pipe that a descriptor refers to. Empty if it refers to another file.
   static std::optional<FileId> named_pipe(int folder, const char* descriptor) {
