@@ -37,7 +37,7 @@ constexpr const char* kPagesFooter = R"(Examples:
   kmemtrace pages big.kmt --sort live            tasks with most pages that were not freed
   kmemtrace pages big.kmt --sort severe          tasks whose allocations fragment memory
   kmemtrace pages big.kmt --comm 'nginx*' --limit 0 --json
-  kmemtrace record --stacks --duration 10s && kmemtrace pages --stalls
+  kmemtrace record --stalls --stacks --duration 10s && kmemtrace pages --stalls
                                                  how long tasks waited for memory
 
 An allocation of a small order takes pages from a list of its CPU. An empty list is refilled from the buddy lists, under
@@ -104,8 +104,8 @@ Command pages_command() {
       "Sort tasks by KEY, largest first (default: allocated-pages)\nKeys:" + list_of(pointers_to(page_task_columns())));
   command.flag(
       "--stalls", &options->stalls,
-      "Show how long tasks waited for memory instead: in reclaim, compaction and throttling\nThe trace must have "
-      "the events of stalls, which `record` records by default.");
+      "Show how long tasks waited for memory instead: in reclaim, compaction and throttling\nThe trace must be "
+      "recorded with `record --stalls`.");
   add_limit_option(command, options->limit, "tasks, and N kinds of failures");
   add_event_filter_options(command, options->filter, "events caused");
   add_kallsyms_option(command, options->symbols);

@@ -73,7 +73,7 @@ constexpr const char* kReportFooter = R"(Examples:
   kmemtrace report big.kmt --time +1,+2.5        from 1 s to 2.5 s after the first event
   kmemtrace report big.kmt --window +1,+2.5      of the memory allocated between 1 s and 2.5 s, how much is left
   kmemtrace report big.kmt --metric stall --by process,order
-                                                 how long processes waited for memory
+                                                 how long processes waited for memory (record --stalls)
   kmemtrace report big.kmt --comm 'nginx*' --limit 0 --json
   kmemtrace report big.kmt --lines               with file and line, from installed debug info
   kmemtrace report big.kmt --html big.html       a page for a browser, also useful for a bug report
@@ -288,12 +288,11 @@ Command report_command() {
                   }};
   add_file_option(command, options->analyse.trace);
   command.option("--by", &options->by, "KEYS", by_help());
-  command.option(
-      "--metric", &options->metric, "METRIC",
-      "Show for each group the allocated memory, or how long tasks waited for memory (default: memory)\n"
-      "The trace must have the events of stalls, which `record` records by default.\n  memory  bytes and allocations\n"
-      "  stall   time in reclaim, compaction and throttling",
-      {.words = {"memory", "stall"}});
+  command.option("--metric", &options->metric, "METRIC",
+                 "Show for each group the allocated memory, or how long tasks waited for memory (default: memory)\n"
+                 "The trace must be recorded with `record --stalls`.\n  memory  bytes and allocations\n"
+                 "  stall   time in reclaim, compaction and throttling",
+                 {.words = {"memory", "stall"}});
   command.option("--sort", &options->sort, "KEY", "Sort groups by the column KEY, largest first (default: allocated)");
   command.option("--columns", &options->columns, "LIST",
                  "Show the columns in LIST, in this order: hits,allocated,peak\nColumns, also for --sort:" +

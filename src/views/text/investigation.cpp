@@ -416,7 +416,7 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
   out += text_dying_cgroups(result.dying_cgroups, result.pods, most_cgroups, style);
   if (waits_are_long(result.waits))
     out += "\n" + heading("Waits for memory", style) + hanging("  ", waits_text(result.waits, style), style) +
-           command_line("next", "kmemtrace record --stacks -d 30s && kmemtrace pages --stalls");
+           command_line("next", "kmemtrace record --stalls --stacks -d 30s && kmemtrace pages --stalls");
   if (const std::string warnings = text_warnings(result.health, style); !warnings.empty())
     out += "\n" + heading("Health checks of the machine's memory", style) + warnings;
   out += unknown_text(result, detail, style);

@@ -78,9 +78,9 @@ TEST_F(InvestigateEvents, WaitsAreRecorded) {
   Narrowing narrowing;
   narrowing.sizes = {1024};
   const RecordOptions options = selected(narrowing);
-  EXPECT_EQ(options.events, (std::vector<std::string>{"kmem:kmalloc", "kmem:kfree",
-                                                      "vmscan:mm_vmscan_direct_reclaim_begin",
-                                                      "compaction:mm_compaction_end", "task:task_newtask"}));
+  EXPECT_EQ(options.events,
+            (std::vector<std::string>{"kmem:kmalloc", "kmem:kfree", "vmscan:mm_vmscan_direct_reclaim_begin",
+                                      "compaction:mm_compaction_end", "task:task_newtask"}));
 }
 
 }  // namespace
