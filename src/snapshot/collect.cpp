@@ -476,6 +476,9 @@ StateSample collect_snapshot() {
   const std::uint64_t time = wall_clock_ns();
   take_nodes("", collector);
   for (const SnapshotSource& source : snapshot_sources()) take_or_refuse(source, collector);
+  // Many kernels lack this file, so it is not reported as missing.
+  if (Reading pressure = read_live(kPressure, collector.limits()); pressure.error == 0)
+    collector.take(kPressure, std::move(pressure), "", "");
   if (std::string pods = list_pod_names(); !pods.empty()) collector.add_text("pods", std::move(pods));
   StateSample sample = collector.finish();
   sample.unix_ns = time;

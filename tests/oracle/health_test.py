@@ -48,8 +48,6 @@ Hugepagesize: 2048 kB
     'proc/zoneinfo': 'Node 0, zone Normal\n  pages free 250000\n        min 11000\n        managed 2000000\n',
     'proc/buddyinfo': 'Node 0, zone Normal 100 50 30 100 100 100 100 100 100 100 200\n',
     'proc/net/sockstat': 'TCP: inuse 5 orphan 0 tw 0 alloc 9 mem 40\nUDP: inuse 2 mem 3\n',
-    'proc/pressure/memory': 'some avg10=50.00 avg60=20.00 avg300=9.99 total=90000000\n'
-                            'full avg10=50.00 avg60=20.00 avg300=50.00 total=80000000\n',
     'sys/fs/cgroup/cgroup.stat': 'nr_descendants 3\nnr_dying_descendants 40\n',
     'sys/fs/cgroup/memory.stat': 'anon 0\nfile 0\nkernel 0\n',
     'sys/kernel/slab/kmalloc-512/object_size': '500\n',
@@ -57,10 +55,10 @@ Hugepagesize: 2048 kB
     'sys/kernel/slab/filp/object_size': '256\n',
     'sys/kernel/slab/filp/slab_size': '256\n',
 }
-ALWAYS_UNKNOWN = {'polluted_blocks': 'unknown'}  # files have no flags of page frames
+# Copies have no flags of page frames, and no pressure.
+ALWAYS_UNKNOWN = {'polluted_blocks': 'unknown', 'pressure': 'unknown'}
 INFO, SLAB, ZONE, VMALLOC = 'proc/meminfo', 'proc/slabinfo', 'proc/zoneinfo', 'proc/vmallocinfo'
 BUDDY, SOCKETS, CGROUP = 'proc/buddyinfo', 'proc/net/sockstat', 'sys/fs/cgroup/cgroup.stat'
-PRESSURE = 'proc/pressure/memory'
 GONE = None  # the file is missing
 
 
@@ -139,9 +137,6 @@ FOLDERS = [
     ('large balloon', info(Balloon=8_000_000), {'balloon': 'bad'}),
     ('hardware errors', info(HardwareCorrupted=4), {'corrupted': 'warn'}),
     ('many hardware errors', info(HardwareCorrupted=1024), {'corrupted': 'bad'}),
-    ('waits', {PRESSURE: HEALTHY[PRESSURE].replace('avg300=9.99', 'avg300=10.00')}, {'pressure': 'warn'}),
-    ('long waits', {PRESSURE: HEALTHY[PRESSURE].replace('avg300=9.99', 'avg300=40.00')}, {'pressure': 'bad'}),
-    ('no pressure', {PRESSURE: GONE}, {'pressure': 'unknown'}),
     ('no slabinfo', {SLAB: GONE}, dict.fromkeys(('kmalloc', 'empty_slabs', 'slab_padding'), 'unknown')),
     ('no vmallocinfo', {VMALLOC: GONE}, {'vmalloc_caller': 'unknown'}),
     ('no sockstat', {SOCKETS: GONE}, {'sockets': 'unknown'}),
