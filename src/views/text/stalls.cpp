@@ -51,9 +51,9 @@ std::string longest_sentence(const Wait& wait, const TextStyle& style) {
   if (wait.order) text += fmt::format(" (order {})", *wait.order);
   const std::vector<StallKind> kinds = kinds_in(wait.sums);
   if (kinds.empty()) return text + ".";
-  return text + fmt::format(", {} of it in {}.",
+  return text + fmt::format(", {} of it {}{}.",
                             say_duration(wait.sums.own_ns[static_cast<std::size_t>(kinds.front())], style),
-                            name_of(kinds.front()));
+                            kinds.front() == StallKind::throttled ? "" : "in ", name_of(kinds.front()));
 }
 
 std::string stall_verdict(const StallsResult& result, const TextStyle& style) {
