@@ -4,7 +4,7 @@
 //                                               page of a file in the folder FILES of a tmpfs
 //   planted_memory pollute LEFT                 fills the memory with anonymous memory and page tables, until LEFT MiB
 //                                               are free. Then replaces 1/8 of the anonymous memory by page tables,
-//                                               some in each pageblock, and frees 1/5 of the rest. Prints "ready", and
+//                                               some in each pageblock, and frees 1/3 of the rest. Prints "ready", and
 //                                               keeps the memory until it is killed
 //   planted_memory eventfds RATE [COUNT]        opens RATE eventfds each second, and keeps them open until it is
 //                                               killed, or until COUNT are open. Prints "planted N" after each second
@@ -86,7 +86,8 @@ class PageTables {
 void pollute(std::size_t left) {
   constexpr std::size_t kStretch = 256 << 10;
   constexpr std::size_t kRounds = 4;  // each round reaches blocks that the others missed
-  const std::size_t most = free_memory();
+  // More than is free now, because the kernel also frees memory meanwhile.
+  const std::size_t most = 2 * (free_memory() / kStretch) * kStretch;
   char* const memory = reserve(most);
   PageTables tables(most / kPage);
   std::size_t movable = 0;
@@ -99,7 +100,7 @@ void pollute(std::size_t left) {
       tables.add(2);
     }
   // Makes room for other programs, but leaves movable pages in each pageblock.
-  for (std::size_t at = 0; at < movable; at += 5 * kPage) ::madvise(memory + at, kPage, MADV_DONTNEED);
+  for (std::size_t at = 0; at < movable; at += 3 * kPage) ::madvise(memory + at, kPage, MADV_DONTNEED);
   std::puts("ready");
   std::fflush(stdout);
   ::pause();
