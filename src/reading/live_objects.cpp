@@ -328,7 +328,7 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
     if (const SlabCache* const cache = &cache_named(name); std::ranges::find(caches, cache) == caches.end())
       caches.push_back(cache);
   double seen = 0;
-  const std::size_t wanted = std::clamp<std::uint64_t>(limits_.objects / 4, 1, kMostSlabs);
+  const std::size_t wanted = to_size(std::clamp<std::uint64_t>(limits_.objects / 4, 1, kMostSlabs));
   const auto found = collect_slabs(slabs_, frames_, caches, wanted, [&](double part) {
     seen = part;
     return proceed(part);
