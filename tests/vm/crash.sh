@@ -7,8 +7,10 @@ if grep -q '"unread_events": 0' list.json; then
   cat list.json
   kmemtrace list
   kmemtrace record --flight --persistent -o /tmp/flight.kmt &
-  until grep -q kmalloc /sys/kernel/tracing/instances/flight/set_event; do sleep 0.2; done
+  cd /sys/kernel/tracing/instances/flight
+  until grep -q kmalloc set_event && grep -q 1 tracing_on; do sleep 0.2; done
   sleep 2  # memory from the start of the recorder
+  ulimit -n 100000
   planted_memory eventfds 100 &
   sleep 20
   echo "crash at $(cut -d' ' -f1 /proc/uptime)"
