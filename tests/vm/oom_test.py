@@ -40,7 +40,7 @@ class Oom(unittest.TestCase):
         page = self.text(f'{case}.html')
         self.assertIn(f'Victim: dd (process {victim[1]})', page)
         processes = page[page.index('ALLOCATIONS BY PROCESS'):page.index('ALLOCATIONS BY CALL SITE')]
-        first_row = processes[processes.index('Requested'):].splitlines()[1]
+        first_row = processes[processes.index('Pages by process'):].splitlines()[2]
         self.assertIn('dd-', first_row, processes)
         self.assertIn('MEMORY AT THE KILL', page)
         # the profile
