@@ -12,7 +12,7 @@ set(absent_sources
     "cli/report/(diff|flamegraph|graph|histogram|html|leaks|pages|report|series|simulate|timeline)"
     "views/export/(chrome|collapsed|firefox|lines|perfetto|pprof\\.cpp|speedscope|tracks|without_prometheus|without_sqlite)" views/html/)
 list(JOIN absent_sources | absent_sources)
-# A static program has a fixed address. Debian's compilers otherwise produce code for any address, which is 7 % larger on
-# x86 with 32 bits.
+# A static program has a fixed address. By default, Debian's compilers produce code for any address, which is 2 % larger
+# on amd64 and 7 % larger on i386.
 add_compile_options(-fno-pie -ffunction-sections -fdata-sections)
 add_link_options(-static -Wl,--gc-sections)

@@ -28,8 +28,8 @@ struct PreparedOutput;
 class NewFile {
  public:
   // If `replaced` is Replaced::kept, finish() keeps the replaced file as PATH.old. A prepared output
-  // (base/confinement/outside.hpp) never keeps the replaced file.
-  // `unfinished` is the temporary name; empty: choose one.
+  // (base/confinement/outside.hpp) never keeps the replaced file. `unfinished` is the temporary name. If it is empty,
+  // the constructor chooses one.
   explicit NewFile(std::string path, Replaced replaced = Replaced::removed, std::string unfinished = {});
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;

@@ -83,7 +83,7 @@ class LiveObjects {
         addresses_(addresses()),
         slabs_(memory_, layout_, addresses_, page_size()) {}
 
-  // Reads no addresses at which the kernel may map registers of devices.
+  // From now on, reads only RAM and the kernel's image. Other addresses may be registers of devices.
   void read_only_ram();
 
   ObjectsReport sample(const std::vector<std::string>& names);

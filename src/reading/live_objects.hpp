@@ -22,9 +22,9 @@ struct ObjectLimits {
   std::uint64_t list_steps = 200'000;  // links of lists to follow in each cache
 };
 
-// Samples the objects of slab caches. Reads the kernel's memory with `memory`, or with /proc/kcore if it is null. With
-// `memory`, reads only RAM that the kernel maps directly, and the kernel's image: other addresses may be registers of
-// devices, which /proc/kcore leaves out. Calls proceed(share of the page frames that were searched for slabs) often. If
+// Samples the objects of slab caches. Reads the kernel's memory with `memory`, or from /proc/kcore if `memory` is null.
+// With `memory`, reads only the kernel's image and RAM that the kernel maps directly. Other addresses may be registers
+// of devices; /proc/kcore lacks these. Calls proceed(share of the page frames that were searched for slabs) often. If
 // it returns false, the reading stops, and the result has what was read until then. Gives up CAP_SYS_RAWIO, which only
 // the opening of /proc/kcore needs. Throws Error if the kernel's memory cannot be read, or if there is no such cache.
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,

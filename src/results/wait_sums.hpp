@@ -28,6 +28,7 @@ struct WaitSums {
   }
 };
 
+// The waits of one process, cgroup, call site, order or set of GFP flags.
 struct WaitGroup {
   std::string name;
   WaitSums sums;

@@ -55,7 +55,7 @@ Hugepagesize: 2048 kB
     'sys/kernel/slab/filp/object_size': '256\n',
     'sys/kernel/slab/filp/slab_size': '256\n',
 }
-# Copies have no flags of page frames, and no pressure.
+# A copy of the kernel's files has no flags of page frames, and no /proc/pressure/memory.
 ALWAYS_UNKNOWN = {'polluted_blocks': 'unknown', 'pressure': 'unknown'}
 INFO, SLAB, ZONE, VMALLOC = 'proc/meminfo', 'proc/slabinfo', 'proc/zoneinfo', 'proc/vmallocinfo'
 BUDDY, SOCKETS, CGROUP = 'proc/buddyinfo', 'proc/net/sockstat', 'sys/fs/cgroup/cgroup.stat'

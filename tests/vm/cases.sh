@@ -36,7 +36,7 @@ cgroups)
   investigate 20s
   ;;
 polluted)
-  # The kernel keeps no memory in reserve, and does not defragment it.
+  # Make the kernel keep little memory in reserve, and take no measures against fragmentation.
   echo 2048 >/proc/sys/vm/min_free_kbytes
   echo 0 >/proc/sys/vm/watermark_boost_factor
   (exec planted_memory pollute 8) >/tmp/ready &

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that `investigate` names a slab leak that stands still, growing leaks of pages and of vmalloc areas, removed
-cgroups, and polluted pageblocks. On a healthy machine, it must name none of them. The cause of an OOM kill
-is read from the kernel's log.
+cgroups, and polluted pageblocks. On a healthy machine, it must name none of them. Also checks that `snapshot --from`
+names the cause of an OOM kill from the kernel's log.
   cases_test.py KERNEL [CASE...]"""
 import json
 import os

@@ -9,7 +9,7 @@ if grep -q '"unread_events": 0' list.json; then
   kmemtrace record --flight --persistent -o /tmp/flight.kmt &
   cd /sys/kernel/tracing/instances/flight
   until grep -q kmalloc set_event && grep -q 1 tracing_on; do sleep 0.2; done
-  sleep 2  # memory from the start of the recorder
+  sleep 2  # lets the recorder finish its start, in which it allocates memory
   ulimit -n 100000
   planted_memory eventfds 100 &
   sleep 20
@@ -30,7 +30,7 @@ kmemtrace leaks --json --limit 0 crash.kmt >leaks.json
 kmemtrace leaks crash.kmt >leaks.txt
 kmemtrace report --json --limit 0 --by call-site crash.kmt >report.json
 kmemtrace report --json --limit 0 --by process crash.kmt >processes.json
-# Afterwards, the buffer can be used again, and the end of the recording reads it.
+# Then the buffer can be used again. At the end of this recording, the recorder reads the buffer.
 kmemtrace record --flight 30s --persistent=flight -o again.kmt -- planted_memory eventfds 100 10 2>again.err
 echo $? >again.status
 kmemtrace report --json --limit 0 --by call-site again.kmt >again.json

@@ -81,8 +81,8 @@ class PageTables {
   char* end_;
 };
 
-// While whole pageblocks are free, the kernel gives them to page tables. It only puts page tables into blocks of
-// movable pages if no such block is left.
+// While whole pageblocks are free, the kernel gives them to page tables. Only if no whole pageblock is free does it put
+// page tables into blocks of movable pages.
 void pollute(std::size_t left) {
   constexpr std::size_t kStretch = 256 << 10;
   constexpr std::size_t kRounds = 4;  // each round reaches blocks that the others missed

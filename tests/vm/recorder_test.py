@@ -73,9 +73,9 @@ class Recorder(unittest.TestCase):
         self.assertEqual((got['events'], got['slab']), (converted['events'], converted['slab']))
 
     def workload(self, name):
-        """Returns how often each event of each task of the workload is in a trace according to trace-cmd. Each recorder
-        omits its own tasks, so other tasks may differ. An interrupt between the two records of one event makes their
-        order differ."""
+        """Returns how often each event of each task of the workload is in a trace according to trace-cmd. Only tasks of
+        the workload are compared, because each recorder omits its own tasks. The order is not compared, because an
+        interrupt may come after an event is in one trace and before it is in the other."""
         tasks = collections.defaultdict(collections.Counter)
         for event in kmem_oracle.parse(kmem_oracle.report_text(self.path(name))):
             if event.comm in ('find', 'sort'):

@@ -29,7 +29,7 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
 
 }  // namespace
 
-// Adds new losses, and those whose end is now known, to the times with losses.
+// Adds the losses whose end is known to the times with losses. The others stay in open_losses_.
 void StallFollower::learn_losses() {
   const std::vector<LostEvents>& losses = info_.losses.intervals;
   for (; known_losses_ < losses.size(); ++known_losses_) open_losses_.push_back(known_losses_);
@@ -224,7 +224,7 @@ void StallFollower::mark(Task& task, const Event& event) {
   add_stall(task.wait->kinds[index_of(StallKind::throttled)], slept_ns, slept_ns, 0);
 }
 
-// Handles an event that shows that a request compacts a zone, or leaves it out.
+// Handles an event that shows that a compaction request compacts or skips a zone.
 void StallFollower::start_compaction(Task& task) {
   if (task.state != Request::asked) return;
   task.state = Request::compacted;

@@ -62,7 +62,8 @@ class StallFollower {
   using Compacted = std::function<void(const Event& request, Compaction what)>;
 
   // `info` and `tasks` must outlive this object. `waited` is called for each wait when it is complete. `compacted` is
-  // called when a compaction request compacts or leaves out its first zone, and if no allocation follows.
+  // called with Compaction::started when a compaction request compacts or skips its first zone, and with
+  // Compaction::failed if no allocation follows.
   StallFollower(const TraceInfo& info, const TraceTasks& tasks, Waited waited, Compacted compacted)
       : info_(info), tasks_in_trace_(tasks), waited_(std::move(waited)), compacted_(std::move(compacted)) {}
 
@@ -123,9 +124,9 @@ class StallFollower {
   std::uint64_t waiting_since_ns_ = 0;
   std::uint64_t waiting_ns_ = 0;
   std::uint64_t unmatched_ends_ = 0;
-  std::size_t known_losses_ = 0;                     // number of intervals that were added to the next two members
+  std::size_t known_losses_ = 0;                     // number of intervals that are in the next two members
   std::vector<std::size_t> open_losses_;             // intervals whose end is still unknown
-  std::map<std::uint64_t, std::uint64_t> lossy_ns_;  // begin and end of times with losses; they do not overlap
+  std::map<std::uint64_t, std::uint64_t> lossy_ns_;  // start and end of times with losses; they do not overlap
 };
 
 }  // namespace kmt

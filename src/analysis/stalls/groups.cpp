@@ -22,7 +22,7 @@ bool is_of_memory(GroupKey key) {
   return std::ranges::find(kKeys, key) != kKeys.end();
 }
 
-// True for the functions that reclaim or compact memory before they return it, and for those that charge memory to a
+// True for functions in which a task may wait for memory: those that allocate pages, and those that charge memory to a
 // cgroup.
 bool may_wait(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames = {"__alloc_pages", "__alloc_frozen_pages", "try_charge",
@@ -30,7 +30,8 @@ bool may_wait(std::string_view name) {
   return std::ranges::any_of(kNames, [name](std::string_view start) { return name.starts_with(start); });
 }
 
-// The allocation for which a task waited. If it is unknown, an allocation of pages where the wait began.
+// Returns the allocation for which a task waited. If it is unknown, returns an allocation of pages by the task and
+// stack with which the wait began.
 Event awaited(const FollowedWait& wait) {
   if (wait.object) return *wait.object;
   if (wait.pages) return *wait.pages;

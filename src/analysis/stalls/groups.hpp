@@ -15,13 +15,13 @@
 
 namespace kmt {
 
-// Returns the innermost function of a stack that is outside the allocators, and outside reclaim if the task waits.
+// Returns a function that finds the caller in a stack: the innermost function outside the allocators and reclaim. It
+// skips functions that may wait for memory, and then calls `find_caller`.
 FindCaller caller_of_waits(FindCaller find_caller, const SymbolNames& symbols);
 
 class StallGroups {
  public:
-  // All arguments except the first, `find_caller` and `options` must outlive this object. The keys must be known when
-  // memory is allocated.
+  // `info`, `tasks`, `symbols` and `caches` must outlive this object. All keys must be known when memory is allocated.
   StallGroups(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches, FindCaller find_caller, GroupingOptions options);
 
@@ -32,7 +32,8 @@ class StallGroups {
   std::vector<WaitRow> rows() const;
 
  private:
-  // Properties of a wait that differ from those of the awaited allocation, or that it lacks.
+  // Identifies a group: the group of the awaited allocation, and properties of the wait that the allocation lacks or
+  // that differ from it.
   struct Properties {
     std::uint32_t group = 0;
     int order = -1;  // -1: unknown

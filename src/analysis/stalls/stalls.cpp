@@ -88,7 +88,7 @@ class WaitingTime {
       from_ns = std::max(next_ns, from_ns + 1);  // next_ns may overflow in a damaged trace
     }
   }
-  // Extends the time until this event.
+  // Extends the buckets to this time.
   void end(std::uint64_t time_ns) {
     const std::uint32_t shift = buckets_.shift();
     buckets_.bucket_of(time_ns);

@@ -15,8 +15,8 @@ namespace kmt {
 
 class StallsAnalysis {
  public:
-  // Uses only the filter, keys, caller, tasks and tree of `request`. No keys: groups nothing by keys. `info`, `symbols`
-  // and the tasks must outlive the analysis. Keeps the `longest` longest waits; 0: all.
+  // Uses only the filter, keys, caller, tasks and tree of `request`. Without keys, the result has no `groups`. `info`,
+  // `symbols` and the tasks must outlive the analysis. Keeps the `longest` longest waits; 0: all.
   StallsAnalysis(const TraceInfo& info, const SymbolNames& symbols, ReportRequest request, std::size_t longest);
   ~StallsAnalysis();
   // Returns the names of caches. If allocation events do not name the caches, learn the names before the first event.

@@ -49,8 +49,8 @@ std::string scratch_folder();
 // Starts the child. When this process ends, the child removes unfinished outputs and ends too. Call this once, before
 // any thread starts. Throws Error.
 void start_outside();
-// Starts the child, and then prepares a file. The file does not remain even if this process is killed right after it
-// has created the file. Throws Error.
+// Starts the child, and then prepares a file. If this process is killed right after it has created the file, the child
+// removes the file. Throws Error.
 void start_outside_with_file(const std::string& path);
 // Makes the child rename the output to its final name. Throws Error.
 void name_outside(const PreparedOutput& output);

@@ -16,8 +16,8 @@ class MemoryProgram {
   MemoryProgram(const MemoryProgram&) = delete;
   MemoryProgram& operator=(const MemoryProgram&) = delete;
 
-  // Fills all of `bytes`. Returns false if some of them cannot be read. The caller must know that they are memory: a
-  // read of a device's register may change the state of the device.
+  // Fills all of `bytes`. Returns false if some of them cannot be read. The caller must make sure that the addresses
+  // are memory, because a read of a device's register may change the state of the device.
   bool read(std::uint64_t address, std::span<std::uint8_t> bytes);
 
  private:

@@ -19,7 +19,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the instance that a backup instance copies: "flight" for trace_instance=copy=flight.
+// Returns the name of the instance that a backup instance copies: "flight" for trace_instance=copy=flight. Empty if
+// `backup` is no backup instance.
 std::string copied_instance(std::string_view arguments, const std::string& backup) {
   for (const std::string& value : parse_boot_parameters(arguments).instances)
     if (value.starts_with(backup + "=")) {

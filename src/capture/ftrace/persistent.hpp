@@ -22,8 +22,8 @@ struct PersistentInstance {
 // Returns the persistent instances of this boot, sorted by name. `arguments` is the text of /proc/cmdline.
 std::vector<PersistentInstance> persistent_instances(const std::string& tracefs, std::string_view arguments);
 
-// Returns the instance with this name, or the only one if `name` is empty. Leaves out backup instances. Throws Error if
-// there is none, or if a name must be given.
+// Returns the instance with this name, or the only one if `name` is empty. Ignores backup instances. Throws Error if
+// there is no such instance, or if `name` is empty and there are several.
 PersistentInstance choose_persistent(const std::vector<PersistentInstance>& instances, const std::string& name);
 
 // Returns the instance that has the events of the previous boot: the backup of `instance`, if there is one.
@@ -37,14 +37,14 @@ std::string persistent_parameters(std::uint64_t bytes);
 // Returns a size in bytes that suits a machine: 8 MiB for each CPU, but at most a sixteenth of the memory.
 std::uint64_t suitable_persistent_bytes(unsigned cpus, std::uint64_t memory_bytes);
 
-// Size of the instance's buffers of all CPUs in bytes, and number of events in them that were not read yet.
+// Return the size in bytes of the buffers of all CPUs, and the number of events in them that were not read.
 std::uint64_t buffer_bytes_of(const std::string& instance);
 std::uint64_t count_unread(const std::string& instance);
-// Name of an event that is enabled, or of the current tracer. Empty if nothing records into the instance.
+// Returns a text that names the current tracer or an enabled event. Empty if nothing records into the instance.
 std::string current_use(const std::string& instance);
 
-// The content of last_boot_info. Linux 6.12 and 6.13 have the distance between the kernel's addresses in the two boots.
-// Later kernels have addresses of the earlier boot (tracing_last_boot... in kernel/trace/trace.c).
+// The content of last_boot_info. In Linux 6.12 and 6.13, this file has the distance between the kernel's addresses in
+// the two boots. In later kernels, it has addresses of the earlier boot (kernel/trace/trace.c).
 struct LastBoot {
   bool is_current = false;                       // true: the events are of this boot
   std::optional<std::uint64_t> text_delta;       // address in this boot minus address in the earlier boot, modulo 2^64
@@ -53,7 +53,7 @@ struct LastBoot {
 };
 LastBoot parse_last_boot_info(std::string_view text);
 
-// Address of _text. Nothing if addresses are hidden.
+// Returns the address of _text. Empty if addresses are hidden.
 std::optional<std::uint64_t> kernel_text_address(std::string_view kallsyms);
 
 // Returns /proc/kallsyms with the addresses of the earlier boot. `text` and `modules` are the addresses of _text and of

@@ -78,7 +78,7 @@ std::string value_in(const RingMark& mark, const char* name) {
   return found == mark.end() ? "" : found->second;
 }
 
-// Sets the symbols to the addresses of the earlier boot.
+// Moves the kernel's symbols to the addresses of the earlier boot. Removes them if these addresses are unknown.
 void move_symbols(KernelDescription& kernel, const LastBoot& last, const std::optional<RingMark>& mark,
                   const std::string& modules_now, PreviousBoot& boot) {
   std::optional<std::uint64_t> text = last.kernel_text;
@@ -103,14 +103,14 @@ void move_symbols(KernelDescription& kernel, const LastBoot& last, const std::op
 void check_previous_events(const PersistentInstance& instance) {
   if (const std::string use = current_use(instance.path); !use.empty())
     throw Error(
-        fmt::format("The instance {} records now ({}), so the kernel has discarded the events of the previous boot",
+        fmt::format("The instance {} is in use ({}), so the kernel has discarded the events of the previous boot",
                     printable(instance.name), use))
         .hint("Collect the events before anything records into the instance");
   if (count_unread(instance.path) > 0) return;
   throw Error(fmt::format("The instance {} has no events of the previous boot", printable(instance.name)))
       .hint(
-          "Either nothing was recorded (kmemtrace record --flight --persistent), the events were collected already, or "
-          "the memory was lost: after a power cycle, or if the kernel got another place in memory at this boot");
+          "Nothing was recorded with `kmemtrace record --flight --persistent`, the events were already collected, or "
+          "the memory was lost. A power cycle clears memory, and a boot can place the buffer in other memory");
 }
 
 RecordOutcome collect_previous_boot(const std::string& tracefs, const PersistentInstance& instance,

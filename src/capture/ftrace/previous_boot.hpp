@@ -22,7 +22,7 @@ struct PreviousBoot {
   std::vector<std::string> unknown_modules;  // modules of that boot that are not loaded now, so they have no symbols
 };
 
-// Throws Error if the instance has no events, or records now.
+// Throws Error if the instance has no events of the previous boot, or if something records into it now.
 void check_previous_events(const PersistentInstance& instance);
 
 // Reads and empties the buffer. Calls only the hook `described`. In the outcome, `seconds` is the time from the first

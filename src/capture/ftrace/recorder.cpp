@@ -104,7 +104,7 @@ class FtraceBackend : public RecordBackend {
   const KernelDescription* kernel_ = nullptr;
   std::optional<std::uint64_t> kernel_text_;  // address of _text
   std::chrono::steady_clock::time_point next_mark_;
-  std::chrono::steady_clock::time_point next_scan_;  // of /proc
+  std::chrono::steady_clock::time_point next_scan_;  // time of the next scan of /proc
   Tasks tasks_;
   std::string task_lines_;  // text of describe_processes() at the last scan
 };
@@ -197,12 +197,13 @@ void FtraceBackend::start() {
   if (is_persistent()) write_mark();
 }
 
-// Describes this boot in the buffer, because after a crash nothing else may be left of it. The time between two marks
-// depends on their size, so that marks take at most 20 KiB of the buffer per second.
+// Writes a description of this boot (capture/ftrace/ring_marks.hpp) into the buffer. The time between two descriptions
+// depends on their size, so that they take at most 20 kB of the buffer per second.
 void FtraceBackend::write_mark() {
   using namespace std::chrono_literals;
   KernelDescription now = *kernel_;
-  // Reading /proc frees many objects. These frees are recorded, but not the recorder's allocations.
+  // The kernel frees many objects after a read of /proc. The trace has these frees, but not the recorder's allocations.
+  // So /proc is read only once a minute.
   if (std::chrono::steady_clock::now() >= next_scan_) {
     tasks_.scan_proc();
     task_lines_ = describe_processes();
@@ -222,7 +223,7 @@ void FtraceBackend::write_mark() {
   next_mark_ = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(2s, 1ms * (bytes / 20));
 }
 
-// Events that were overwritten in a persistent buffer are not lost: a flight recorder keeps only the latest ones.
+// Overwritten events in a persistent buffer do not count as lost: a flight recorder keeps only the latest events.
 std::string FtraceBackend::statistics(std::size_t cpu) const {
   std::string text = read_buffer_statistics(instance_->path(), cpus_[cpu]);
   return is_persistent() ? without_overrun(text) : text;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostPieces = 1 << 14;
 constexpr std::size_t kMostMarks = 1 << 10;
 constexpr std::string_view kFormat = "format ";
 
-// Notes about the boot, in contrast to notes about the kernel and the machine, which are the same after a reboot.
+// Names of the notes about a boot. Other notes are about the kernel or the machine, and are the same after a reboot.
 constexpr std::array kNotes = {"boot_id",
                                "cpus_online",
                                "kernel_arguments",

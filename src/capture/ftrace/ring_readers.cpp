@@ -30,7 +30,7 @@ constexpr int kPollMilliseconds = 100;
 // buffer_percent).
 constexpr std::chrono::milliseconds kPause{2};
 
-// Clears the marks of lost events (RB_MISSED_EVENTS and RB_MISSED_STORED in include/linux/ring_buffer.h) in the header
+// Clears the flags of lost events (RB_MISSED_EVENTS and RB_MISSED_STORED in include/linux/ring_buffer.h) in the header
 // of a page.
 void clear_missed_events(std::uint8_t* page) {
   unsigned long commit = 0;

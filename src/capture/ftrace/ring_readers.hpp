@@ -17,8 +17,8 @@
 
 namespace kmt {
 
-// States what the first page of a CPU follows. In a flight recorder, events before it were overwritten, which is no
-// loss.
+// Events before the first page of each CPU: none, or events that were overwritten. In a flight recorder, overwritten
+// events do not count as lost.
 enum class OldestPages : std::uint8_t { follow_nothing, follow_overwritten };
 
 class RingReaders {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A small process that ends the use of the recorder's tracing instance if the recorder is killed (SIGKILL, out of
-// memory). Otherwise, the enabled events would cost CPU time on the traced machine, and the ring buffers memory.
+// A small process that removes the recorder's tracing instance if the recorder is killed (SIGKILL, out of memory). In a
+// borrowed instance, it disables the events. Otherwise, the enabled events would cost CPU time on the traced machine,
+// and the ring buffers memory.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ class Watcher {
   explicit Watcher(const InstanceUse& instance);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  // Ends the watcher. The watcher removes the instance if it still exists.
+  // Ends the watcher. Before it ends, the watcher calls end_use() for the instance.
   ~Watcher();
 
   pid_t pid() const { return pid_; }

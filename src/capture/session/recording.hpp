@@ -61,7 +61,8 @@ struct RecordRequest {
   // time between samples of the memory state; empty: only at start and end
   std::optional<std::uint64_t> sample_interval_ns;
   std::string clock;
-  // Path of a persistent tracing instance to record into; empty: an own instance. Its events are read only at the end.
+  // Path of a persistent tracing instance to record into. Its events are read only at the end. If the path is empty,
+  // the recorder makes its own instance.
   std::string persistent_instance;
   std::string scratch_directory;  // folder for recorded pages if no sink takes them; its file system must have room
 };

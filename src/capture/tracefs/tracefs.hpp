@@ -21,13 +21,13 @@ std::string usable_tracefs(TracefsUse use = TracefsUse::recording);
 // Returns the path of this process's instance, which may not exist yet.
 std::string own_instance_path(const std::string& tracefs);
 
-// An instance to record into, and what a recording adds to tracefs with it.
+// An instance to record into, and the names of what a recording adds to tracefs.
 struct InstanceUse {
   std::string path;
   std::string probe_group;   // group of the recording's kprobe events
   bool is_borrowed = false;  // true: the kernel made the instance at boot, and it stays when the recording ends
 };
-// Describes this process's instance, or the instance `borrowed` if the path is not empty.
+// Describes the instance at the path `borrowed`. If the path is empty, describes this process's own instance.
 InstanceUse instance_use(const std::string& tracefs, const std::string& borrowed);
 
 // An instance with its own ring buffers and events, separate from all other users. It is named after its process, so

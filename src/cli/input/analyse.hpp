@@ -89,7 +89,7 @@ struct CallsQuestion {
 
 // A request for the waits of tasks.
 struct StallsQuestion {
-  ReportRequest request;  // as for StallsAnalysis
+  ReportRequest request;  // the parts that StallsAnalysis uses
   std::size_t longest = 0;
   std::optional<StallsResult> result;  // empty if the trace cannot contain events of stalls
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A source that passes each event also to an analysis of stalls, if the trace can contain events of stalls.
+// A source that also passes each event to an analysis of stalls, if the trace can contain events of stalls.
 #pragma once
 
 #include "analysis/stalls/stalls.hpp"
@@ -17,7 +17,7 @@ class StallsAlongside : public Source {
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
 
-  // Call it once, after the last event. Empty if the trace cannot contain events of stalls.
+  // Returns the result. Empty if the trace cannot contain events of stalls. Call this once, after the last event.
   std::optional<StallsResult> finish(bool complete);
 
  private:

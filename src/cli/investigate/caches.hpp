@@ -12,8 +12,8 @@ namespace kmt {
 inline constexpr double kSecondsOfObjects = 0.6;
 
 // Sets the large caches of the result. If this run watched the machine, samples their objects, within the CPU budget.
-// Otherwise, takes them from the file that an earlier run wrote (cli/investigate/sampled_caches.hpp); `objects` is its
-// path, or empty. If the objects are unknown, adds the reason to the unseen sources.
+// Otherwise, reads the kinds of objects from `objects`, the path of a file that an earlier run wrote
+// (cli/investigate/sampled_caches.hpp), or empty. If the objects are unknown, adds the reason to the unseen sources.
 void inspect_large_caches(const SnapshotResult& after, const std::string& objects, InvestigationResult& result);
 
 }  // namespace kmt

@@ -85,7 +85,7 @@ void select_events(const Narrowing& narrowing, const std::string& tracefs, const
   if (options.events.empty())
     throw Error(
         "Trace events before Linux 6.1 do not name the cache, and the size of its objects is unknown without slabinfo");
-  // Tasks that wait for memory are rare events. The pages that reclaim scans are not needed, and may be many events.
+  // Events of tasks that wait for memory are rare. Events of scanned pages are not needed, and may be frequent.
   for (const EventName& event : stall_events(tracefs, available).present)
     if (event.name != "mm_vmscan_lru_shrink_inactive") add(to_string(event).c_str(), "");
   // these two events give the names of tasks and their processes

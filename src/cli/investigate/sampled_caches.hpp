@@ -11,9 +11,9 @@ namespace kmt {
 
 inline constexpr const char* kObjectsFile = "objects.json";
 
-// Returns the kinds of objects of those caches that were sampled. Returns an empty text if there are none.
+// Returns the kinds of objects as JSON, for the caches that were sampled. Returns an empty text if there are none.
 std::string json_sampled_caches(const std::vector<LargeCache>& caches);
-// Reads a file that json_sampled_caches() has written, and sets the kinds of those caches that the file has. Throws
+// Reads a file with the text of json_sampled_caches(), and sets the kinds of the caches that are in the file. Throws
 // Error if the file has another format.
 void read_sampled_caches(const std::string& path, std::vector<LargeCache>& caches);
 

@@ -78,7 +78,7 @@ std::string persistent_text(const PersistentSupport& support, const TextStyle& s
   if (!support.instances.empty()) return out + labelled("prepared", "yes", style);
   if (!support.by_kernel)
     return out +
-           labelled("prepared", "no: this kernel has no ring buffers in reserved memory (Linux 6.12 or later)", style);
+           labelled("prepared", "no: this kernel has no ring buffers in reserved memory (needs Linux 6.12)", style);
   return out + labelled("prepared", "no; boot with these kernel parameters:", style) +
          labelled("", support.parameters, style);
 }

@@ -28,7 +28,7 @@ namespace kmt {
 
 namespace {
 
-// Returns the kernel's log. Empty if this process may not read it.
+// Returns the kernel's log. Empty if it cannot be read.
 std::string running_kernel_log() {
   constexpr int kSizeOfBuffer = 10;  // SYSLOG_ACTION_SIZE_BUFFER
   constexpr int kReadAll = 3;        // SYSLOG_ACTION_READ_ALL
@@ -82,7 +82,7 @@ void avoid_oom_killer() {
   try {
     write_file("/proc/self/oom_score_adj", "-1000");
   } catch (const Error&) {
-    say("note: this process may not protect itself from the OOM killer (/proc/self/oom_score_adj)\n");
+    say("note: kmemtrace cannot protect itself from the OOM killer (/proc/self/oom_score_adj)\n");
   }
 }
 
@@ -104,7 +104,7 @@ void write_oom_files(const std::string& trace) {
     if (memory->memory.oom) say("The victim was {}\n", victim_of_kill(*memory->memory.oom));
     try_to_write(stem + ".oom.kmt", [&](const std::string& path) { write_report_as_snapshot(path, *report, kernel); });
   } else {
-    say("warning: the kernel's log has no report of the kill, or this process may not read it\n");
+    say("warning: the kernel's log has no report of the kill, or cannot be read\n");
   }
   try_to_write(stem + ".html", [&](const std::string& path) {
     ResultFile file(path, {trace});

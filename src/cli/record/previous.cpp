@@ -63,17 +63,15 @@ std::vector<EventName> likely_events(const std::string& tracefs) {
 void say_previous_boot(const PreviousBoot& boot) {
   if (boot.is_this_boot) say("note: the events are of this boot, not of the previous one: the recorder was killed\n");
   if (!boot.described)
-    say("warning: the buffer has no description by the recorder. It was overwritten, or something else recorded the "
-        "events. So the names of tasks, the kernel that recorded and the selected events are unknown. The trace has "
-        "the formats of the present kernel\n");
+    say("warning: the buffer has no description of the boot. The description was overwritten, or another program "
+        "recorded the events. So the names of tasks are unknown, and the trace has the event formats of the running "
+        "kernel\n");
   if (boot.other_kernel)
-    say("warning: another kernel recorded the events, so functions have no names. Read the trace with the debug info "
-        "of "
-        "that kernel\n");
+    say("warning: another kernel recorded the events, so functions have no names\n");
   else if (!boot.has_symbols)
     say("warning: the addresses of the previous boot are unknown, so functions have no names\n");
   if (!boot.unknown_modules.empty() && !boot.other_kernel)
-    say("note: no names for functions of modules that are not loaded now: {}. Load them before you collect\n",
+    say("note: functions of these modules have no names, because the modules are not loaded now: {}\n",
         first_of(boot.unknown_modules));
 }
 

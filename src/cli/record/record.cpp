@@ -228,11 +228,12 @@ Command record_command() {
   command.option("--trigger", &options->trigger, "COND",
                  "Stop recording when COND is true: oom (the OOM killer kills a process), failure (a slab or page "
                  "allocation fails), NAME>N, NAME<N, NAME+N (NAME has grown by N), or NAME+N/T (within time T), where "
-                 "NAME is a name in /proc/meminfo or "
-                 "/proc/vmstat\nWith oom, a page, a snapshot and a profile of the kill are written beside the trace.");
+                 "NAME is a name in /proc/meminfo or /proc/vmstat\nWith oom, also writes a page about the kill, a "
+                 "snapshot of the memory at the kill and a profile of the allocations.");
   command.option(
       "--flight", &options->flight, "SIZE|T",
-      "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on SIGUSR2",
+      "Keep only the latest events in memory: up to SIZE, or those of the last T; write them at the end or on "
+      "SIGUSR2\nThe value is optional only with --persistent.",
       {.may_lack_value = true});
   command.flag("--persistent{*}", &options->persistent,
                "With --flight: record into a ring buffer that survives a crash (Linux 6.12 or later)\nThe kernel makes "

@@ -185,7 +185,7 @@ void check_backend(const RecordOptions& options) {
 void check_persistent(const RecordOptions& options) {
   if (!options.previous.empty() && !options.boot) throw Error("--previous needs --boot");
   if (options.flight_given && options.flight.empty() && options.persistent.empty())
-    throw Error("--flight needs a size or a time, such as 256M or 30s").hint("Only --flight --persistent needs none");
+    throw Error("--flight needs a size or a time, such as 256M or 30s").hint("It is optional only with --persistent");
   if (options.persistent.empty()) return;
   if (!options.flight_given) throw Error("--persistent needs --flight");
   const std::array<std::pair<const char*, bool>, 8> senseless = {{
@@ -214,7 +214,7 @@ static std::string free_persistent_instance(const RecordOptions& options, const 
     throw Error(fmt::format("The instance {} has another user: {} is enabled", printable(instance.name), use),
                 ExitCode::unsupported)
         .hint("End the other recording, or the parameters that enable the event at boot");
-  // after a backup, the events of the previous boot are in the backup instance too
+  // if there is a backup instance, it also has the events of the previous boot
   const bool has_backup = !with_previous_events(instances, instance).copy_of.empty();
   if (!has_backup && count_unread(instance.path) > 0)
     throw Error(fmt::format("The instance {} has events that were not collected", printable(instance.name)))

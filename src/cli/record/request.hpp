@@ -45,9 +45,9 @@ struct RecordOptions {
   std::vector<std::string> command;
 };
 
-constexpr const char* kAnyInstance = "*";  // value of --persistent and --previous without a name
+constexpr const char* kAnyInstance = "*";  // value of --persistent and --previous if no name was given
 
-// Returns the name that was given, or an empty text for any instance.
+// Returns the name of the instance; empty if no name was given.
 std::string instance_name(const std::string& value);
 bool writes_trace_dat(const RecordOptions& options);  // else .kmt
 bool uses_bpf(const RecordOptions& options);          // else tracefs

@@ -21,8 +21,8 @@ namespace kmt {
 
 namespace {
 
-// glibc keeps freed memory for later, up to twice the size of the largest block that was freed. The largest block is
-// the text of /proc/kallsyms, which is freed early. With this call, glibc returns each large block immediately.
+// Makes glibc return each freed block of at least 256 KiB to the kernel. By default, glibc keeps freed memory for later
+// use, up to twice the size of the largest freed block. That block is the text of /proc/kallsyms.
 void return_freed_memory() {
 #ifdef M_MMAP_THRESHOLD
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);

@@ -14,7 +14,7 @@ namespace kmt {
 class Trigger {
  public:
   // Parses "SUnreclaim>2G", "MemFree<200M", "SUnreclaim+500M" (growth since the start), "SUnreclaim+500M/10m" (growth
-  // within 10 minutes), "failure", or "oom" for "oom_kill+0". Throws Error.
+  // within 10 minutes), "failure", or "oom", which means "oom_kill+0". Throws Error.
   explicit Trigger(const std::string& given);
 
   // Stores the current value, from which growth is measured. Throws Error if the condition is already true.

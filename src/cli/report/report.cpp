@@ -290,7 +290,7 @@ Command report_command() {
   command.option("--by", &options->by, "KEYS", by_help());
   command.option("--metric", &options->metric, "METRIC",
                  "Show for each group the allocated memory, or how long tasks waited for memory (default: memory)\n"
-                 "The trace must be recorded with `record --stalls`.\n  memory  bytes and allocations\n"
+                 "With stall, the trace must be recorded with `record --stalls`.\n  memory  bytes and allocations\n"
                  "  stall   time in reclaim, compaction and throttling",
                  {.words = {"memory", "stall"}});
   command.option("--sort", &options->sort, "KEY", "Sort groups by the column KEY, largest first (default: allocated)");

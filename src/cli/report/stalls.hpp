@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Shows at most `limit` groups and waits; 0: all. Returns the exit status. Uses only the filter, keys and tree of
-// `request`.
+// Shows at most `limit` groups in each table, and at most `limit` waits; 0: all. Uses only the filter, keys and tree of
+// `request`. Returns the exit status.
 int report_stalls(const AnalyseOptions& options, ReportRequest request, std::size_t limit, const ResultOptions& result);
 
 }  // namespace kmt

@@ -41,8 +41,8 @@ last sample of the recording, and the events are those between these samples. Co
 the same memory. The text below each line explains the difference. With --by cache, caches have separate lines if the
 samples include slabinfo. If only a part of the trace is selected, there is no balance.
 
-If the trace was recorded with `record --stalls`, the number of waiting tasks is drawn too. The table of the longest
-waits has at most as many rows as --top says.
+If the trace was recorded with `record --stalls`, the average number of waiting tasks is drawn too. The table of the
+longest waits has at most N rows (--top).
 
 For a series of snapshots (`kmemtrace snapshot --every`), the changed lines of the balance sheet are drawn, with their
 largest changes. Only --top and the options for the output format apply.

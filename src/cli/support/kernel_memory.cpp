@@ -24,7 +24,7 @@ class BpfReader : public KernelReader {
 
 std::unique_ptr<KernelReader> memory_without_kcore() {
   std::error_code code;
-  if (std::filesystem::is_regular_file(kKcore, code)) return nullptr;  // containers have a device in its place
+  if (std::filesystem::is_regular_file(kKcore, code)) return nullptr;  // in containers, it is a device or missing
   try {
     return std::make_unique<BpfReader>();
   } catch (Error& error) {

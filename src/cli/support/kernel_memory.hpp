@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// If there is no /proc/kcore, as in containers and some kernels, returns a reader that uses a BPF program. Returns null
-// if there is one. Throws Error if the kernel refuses the BPF program.
+// Returns null if /proc/kcore exists. Otherwise, as in containers and on some kernels, returns a reader that uses a BPF
+// program. Throws Error if the kernel refuses the BPF program.
 std::unique_ptr<KernelReader> memory_without_kcore();
 
 }  // namespace kmt

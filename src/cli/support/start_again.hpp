@@ -8,8 +8,8 @@
 
 namespace kmt {
 
-// Starts this program with other arguments; the first one is its name. Its standard output is discarded. Returns the
-// process ID. Throws Error.
+// Starts this program with other arguments. The first argument is the name of the program. Its standard output is
+// discarded. Returns the process ID. Throws Error.
 pid_t start_again(std::vector<std::string> arguments);
 
 }  // namespace kmt

@@ -52,7 +52,7 @@ struct LifeTraffic {
 
 struct GroupTraffic {
   std::vector<Traffic> changes;    // counts in each bucket, sorted by bucket
-  std::vector<LifeTraffic> lives;  // in buckets of TrafficOverTime::lives_coarse
+  std::vector<LifeTraffic> lives;  // in wider buckets, see TrafficOverTime::lives_coarse
 };
 using SharedTraffic = std::shared_ptr<const GroupTraffic>;  // null if the group has no such counts
 

@@ -53,8 +53,8 @@ constexpr std::array<HealthLimits, 19> kLimits = {{
      HealthUnit::share, 0.75, 0.9,
      "Unmovable pages prevent huge pages and other large allocations in these blocks, and compaction cannot help. "
      "`kmemtrace pages` shows who allocates unmovable pages."},
-    {HealthTopic::pressure, "pressure", "time in which tasks waited for memory, in 5 minutes", HealthUnit::share, 0.1,
-     0.4,
+    {HealthTopic::pressure, "pressure", "time in which tasks waited for memory (last 5 minutes)", HealthUnit::share,
+     0.1, 0.4,
      "Tasks reclaim or compact memory instead of working. `kmemtrace record --stalls` and `kmemtrace pages --stalls` "
      "show which tasks wait, and for what."},
 }};

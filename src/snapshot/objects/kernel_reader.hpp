@@ -54,7 +54,7 @@ class LimitedReader : public KernelReader {
 
  private:
   std::unique_ptr<KernelReader> memory_;
-  std::optional<std::vector<AddressRange>> allowed_;  // empty: all
+  std::optional<std::vector<AddressRange>> allowed_;  // empty: all addresses are allowed
   std::uint64_t most_bytes_;
   std::uint64_t bytes_read_ = 0;
   bool is_exhausted_ = false;

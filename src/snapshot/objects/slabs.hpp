@@ -60,6 +60,7 @@ struct SlabPlace {
   std::uint64_t offset = 0;  // in the object
 };
 
+// The free objects that a cache keeps for the CPUs.
 struct FreeForCpus {
   std::unordered_set<std::uint64_t> objects;
   bool is_whole = true;  // false: some lists could not be read

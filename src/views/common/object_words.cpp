@@ -45,7 +45,8 @@ std::vector<std::string> notes_of(const CacheKinds& cache, ReadingEnd end) {
   if (!cache.knows_all_slots)
     notes.emplace_back("Without /proc/slabinfo, the objects in the searched part of memory stand for all.");
   if (!cache.knows_cpu_lists)
-    notes.emplace_back("Free objects that CPUs keep for their next allocations count as live: not all could be read.");
+    notes.emplace_back(
+        "Some free objects that CPUs keep for their next allocations could not be read. They may count as live.");
   const std::uint64_t all = cache.slabs_read + cache.slabs_changed + cache.slabs_unreadable + cache.slabs_damaged;
   if (cache.slabs_changed > 0)
     notes.push_back(fmt::format("{} of {} slabs changed while they were read.", cache.slabs_changed, all));

@@ -370,11 +370,12 @@ std::string unknown_text(const InvestigationResult& result, const Detail& detail
   return out + hanging("  - ", unknown, style);
 }
 
-// Returns how long tasks waited for memory, such as "some task waited 12.0 % of the time". Empty: unknown.
+// Returns how long tasks waited for memory. Empty if unknown.
 std::string waits_text(const InvestigatedWaits& waits, const TextStyle& style) {
   std::vector<std::string> parts;
   if (waits.some_share)
-    parts.push_back(fmt::format("some task waited for memory {:.1f} % of the time", 100 * *waits.some_share));
+    parts.push_back(
+        fmt::format("at least one task waited for memory during {:.1f}% of the time", 100 * *waits.some_share));
   if (waits.recorded && waits.recorded->waits > 0) {
     const WaitSums& total = *waits.recorded;
     const std::uint64_t compaction_ns = total.own_ns[static_cast<std::size_t>(StallKind::compaction)];
@@ -388,7 +389,7 @@ std::string waits_text(const InvestigatedWaits& waits, const TextStyle& style) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// True if tasks waited so long that the machine is slow. A check of its health has the same limit.
+// True if tasks waited for so long that the machine is slow. The limit is that of the health check `pressure`.
 bool waits_are_long(const InvestigatedWaits& waits) {
   return waits.some_share.value_or(0) >= limits_of(HealthTopic::pressure).warn;
 }

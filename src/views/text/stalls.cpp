@@ -45,13 +45,13 @@ std::string memory_text(const Wait& wait, const TextStyle& style) {
   return text;
 }
 
-// Returns a sentence such as "It was for 32 KiB by kmalloc in do_it (order 3), 38 ms of it in compaction."
+// Returns a sentence such as "It was for 32 KiB by kmalloc in do_it (order 3); 38 ms of the wait were in compaction."
 std::string longest_sentence(const Wait& wait, const TextStyle& style) {
   std::string text = "It was for " + memory_text(wait, style);
   if (wait.order) text += fmt::format(" (order {})", *wait.order);
   const std::vector<StallKind> kinds = kinds_in(wait.sums);
   if (kinds.empty()) return text + ".";
-  return text + fmt::format(", {} of it {}{}.",
+  return text + fmt::format("; {} of the wait were {}{}.",
                             say_duration(wait.sums.own_ns[static_cast<std::size_t>(kinds.front())], style),
                             kinds.front() == StallKind::throttled ? "" : "in ", name_of(kinds.front()));
 }

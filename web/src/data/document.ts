@@ -205,7 +205,7 @@ export interface Timeline {
     allocations: number[];
   }[];
   samples: { source: string; name: string; points: [number, number][] }[];
-  // null if the trace was recorded without the events of waiting
+  // null if the trace cannot contain events of stalls
   waits: {
     total: WaitSums;
     over_time: { start_ns: number; bucket_ns: number; waiting_ns: number[] };

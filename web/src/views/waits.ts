@@ -65,7 +65,7 @@ export function waitsSection(app: App, timeline: Timeline): HTMLElement | null {
       `Tasks waited ${duration(waits.total.total_ns)} in ${numberOf(waits.total.waits, 'wait')}: ${shares(waits.total)}.`,
     ),
     waiting_ns.length < 2
-      ? empty('The waits are too short for a plot.')
+      ? empty('The trace is too short for a plot.')
       : plot({
           label: 'Number of tasks that waited for memory over time; the table below has the longest waits',
           times: waiting_ns.map((_, bucket) => (start_ns - start + (bucket + 0.5) * bucket_ns) / 1e9),
@@ -82,7 +82,7 @@ export function waitsSection(app: App, timeline: Timeline): HTMLElement | null {
       waits.longest.filter((wait) => wait.began_ns - start >= from && wait.began_ns - start <= to),
     ),
     note(
-      `Average number of waiting tasks in buckets of ${clock(bucket_ns)}. The ${waits.longest.length} longest waits are listed.`,
+      `The plot shows the average number of waiting tasks in buckets of ${clock(bucket_ns)}. The page has only the ${waits.longest.length} longest waits.`,
     ),
   );
 }

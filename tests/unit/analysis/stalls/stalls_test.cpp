@@ -387,8 +387,9 @@ TEST_F(Stalls, TextNamesTheMemoryOfTheLongestWait) {
   TextStyle style;
   style.width = 400;
   const std::string text = text_stalls(result({}, {GroupKey::order, GroupKey::comm}), {}, style);
-  EXPECT_NE(text.find("It was for 100 B by kmalloc in function_77 (order 3), 41.0 ms of it in direct reclaim."),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("It was for 100 B by kmalloc in function_77 (order 3); 41.0 ms of the wait were in direct reclaim."),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("Waits by Order, Name"), std::string::npos) << text;
   EXPECT_EQ(text.find("Waits by process"), std::string::npos) << text;

@@ -155,7 +155,7 @@ TEST(Slabs, SayThatListsOfTheCpusAreUnreadable) {
   EXPECT_TRUE(free.objects.empty());
 }
 
-TEST(LimitedReader, ReadsOnlyAllowedAddressesAndSoManyBytes) {
+TEST(LimitedReader, LimitsAddressesAndBytes) {
   constexpr std::uint64_t kBegin = FakeKernel::kCache;
   LimitedReader memory(std::make_unique<FakeKernel>(), 64);
   std::vector<std::uint8_t> bytes(16);
