@@ -84,7 +84,7 @@ class LiveObjects {
         slabs_(memory_, layout_, addresses_, page_size()) {}
 
   // From now on, reads only RAM and the kernel's image. Other addresses may be registers of devices.
-  void read_only_ram();
+  void limit_to_ram_and_image();
 
   ObjectsReport sample(const std::vector<std::string>& names);
 
@@ -140,7 +140,7 @@ SlabAddresses LiveObjects::addresses() {
       .hint("Please report this, with the output of `uname -a`");
 }
 
-void LiveObjects::read_only_ram() {
+void LiveObjects::limit_to_ram_and_image() {
   if (!frames_.knows_ram())
     throw Error("The addresses of RAM are unknown", ExitCode::unsupported).at({"/proc/iomem", {}, {}});
   std::vector<AddressRange> allowed = {{addresses_.image_begin, addresses_.image_end}};
@@ -355,7 +355,7 @@ ObjectsReport sample_objects(const std::vector<std::string>& caches, const Objec
   refuse_other_architectures();
   const bool has_kcore = memory == nullptr;
   LiveObjects live(has_kcore ? std::make_unique<Kcore>() : std::move(memory), limits, proceed);
-  if (!has_kcore) live.read_only_ram();
+  if (!has_kcore) live.limit_to_ram_and_image();
   give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   ObjectsReport report = live.sample(caches);
   report.elapsed_ns =

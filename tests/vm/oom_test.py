@@ -31,14 +31,14 @@ class Oom(unittest.TestCase):
         errors = self.text(f'{case}.err')
         self.assertEqual('0', self.text(f'{case}.status').strip(), errors)
         self.assertIn('Triggered: the OOM killer killed a process', errors)
-        victim = re.search(r'The victim was dd \(process (\d+)\)', errors)
+        victim = re.search(r'The victim was dd \(pid (\d+)\)', errors)
         self.assertTrue(victim, errors)
         # the kernel's report as a snapshot
         kill = json.loads(self.text(f'{case}.oom.json'))['oom']
         self.assertEqual(('dd', int(victim[1])), (kill['victim'], kill['victim_pid']))
         # the page
         page = self.text(f'{case}.html')
-        self.assertIn(f'Victim: dd (process {victim[1]})', page)
+        self.assertIn(f'Victim: dd (pid {victim[1]})', page)
         processes = page[page.index('ALLOCATIONS BY PROCESS'):page.index('ALLOCATIONS BY CALL SITE')]
         first_row = processes[processes.index('Pages by process'):].splitlines()[2]
         self.assertIn('dd-', first_row, processes)
@@ -54,7 +54,7 @@ class Oom(unittest.TestCase):
     def test_kill_in_a_cgroup(self):
         kill, page = self.check('cgroup')
         self.assertTrue(kill['cgroup'], kill)
-        self.assertIn('A cgroup had reached its limit', page)
+        self.assertIn('because a cgroup had reached its limit', page)
 
     def test_kill_in_the_machine(self):
         kill, _ = self.check('machine')

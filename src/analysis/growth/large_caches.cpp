@@ -21,7 +21,8 @@ constexpr std::size_t kMostCaches = 3;
 
 bool has_unhealthy_slabs(const SnapshotResult& snapshot) {
   return std::ranges::any_of(snapshot.health, [](const HealthCheck& check) {
-    return (check.topic == HealthTopic::unreclaimable_slab || check.topic == HealthTopic::kmalloc) && is_warning(check);
+    return (check.topic == HealthTopic::unreclaimable_slab || check.topic == HealthTopic::kmalloc) &&
+           is_unhealthy(check);
   });
 }
 

@@ -30,33 +30,33 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
 }  // namespace
 
 // Adds the losses whose end is known to the times with losses. The others stay in open_losses_.
-void StallFollower::learn_losses() {
+void StallFollower::add_ended_losses() {
   const std::vector<LostEvents>& losses = info_.losses.intervals;
   for (; known_losses_ < losses.size(); ++known_losses_) open_losses_.push_back(known_losses_);
   std::erase_if(open_losses_, [&](std::size_t loss) {
     if (losses[loss].after_ns == 0) return false;
     std::uint64_t from = losses[loss].before_ns;
     std::uint64_t to = losses[loss].after_ns;
-    auto next = lossy_ns_.upper_bound(from);
-    if (next != lossy_ns_.begin() && std::prev(next)->second >= from) --next;
-    while (next != lossy_ns_.end() && next->first <= to) {
+    auto next = loss_times_ns_.upper_bound(from);
+    if (next != loss_times_ns_.begin() && std::prev(next)->second >= from) --next;
+    while (next != loss_times_ns_.end() && next->first <= to) {
       from = std::min(from, next->first);
       to = std::max(to, next->second);
-      next = lossy_ns_.erase(next);
+      next = loss_times_ns_.erase(next);
     }
-    lossy_ns_.emplace(from, to);
+    loss_times_ns_.emplace(from, to);
     return true;
   });
 }
 
 // True if events of any CPU were lost in this time. The task may have run on each of them.
 bool StallFollower::may_lack_events(std::uint64_t from_ns, std::uint64_t to_ns) {
-  learn_losses();
+  add_ended_losses();
   if (std::ranges::any_of(open_losses_,
                           [&](std::size_t loss) { return info_.losses.intervals[loss].before_ns < to_ns; }))
     return true;
-  const auto later = lossy_ns_.lower_bound(to_ns);
-  return later != lossy_ns_.begin() && std::prev(later)->second > from_ns;
+  const auto later = loss_times_ns_.lower_bound(to_ns);
+  return later != loss_times_ns_.begin() && std::prev(later)->second > from_ns;
 }
 
 // True if the address of an object is in the pages. The kernel maps all memory at a multiple of 128 MiB or more, so

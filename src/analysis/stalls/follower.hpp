@@ -106,7 +106,7 @@ class StallFollower {
   void leave(const Task& task, std::uint64_t time_ns);
   void complete(Task& task);
   void start_compaction(Task& task);
-  void learn_losses();
+  void add_ended_losses();
   bool may_lack_events(std::uint64_t from_ns, std::uint64_t to_ns);
   bool lies_in(const Event& object, const Event& pages) const;
   bool is_worker(const Event& event) const;
@@ -124,9 +124,9 @@ class StallFollower {
   std::uint64_t waiting_since_ns_ = 0;
   std::uint64_t waiting_ns_ = 0;
   std::uint64_t unmatched_ends_ = 0;
-  std::size_t known_losses_ = 0;                     // number of intervals that are in the next two members
-  std::vector<std::size_t> open_losses_;             // intervals whose end is still unknown
-  std::map<std::uint64_t, std::uint64_t> lossy_ns_;  // start and end of times with losses; they do not overlap
+  std::size_t known_losses_ = 0;                          // number of intervals that are in the next two members
+  std::vector<std::size_t> open_losses_;                  // intervals whose end is still unknown
+  std::map<std::uint64_t, std::uint64_t> loss_times_ns_;  // start and end of times with losses; they do not overlap
 };
 
 }  // namespace kmt

@@ -21,7 +21,7 @@ namespace {
 
 // Returns the name of the instance that a backup instance copies: "flight" for trace_instance=copy=flight. Empty if
 // `backup` is no backup instance.
-std::string copied_instance(std::string_view arguments, const std::string& backup) {
+std::string original_of(std::string_view arguments, const std::string& backup) {
   for (const std::string& value : parse_boot_parameters(arguments).instances)
     if (value.starts_with(backup + "=")) {
       const std::string source = value.substr(backup.size() + 1);
@@ -33,7 +33,7 @@ std::string copied_instance(std::string_view arguments, const std::string& backu
 std::vector<std::string> names_of(const std::vector<PersistentInstance>& instances) {
   std::vector<std::string> names;
   for (const PersistentInstance& instance : instances)
-    if (instance.copy_of.empty()) names.push_back(instance.name);
+    if (instance.backup_of.empty()) names.push_back(instance.name);
   return names;
 }
 
@@ -44,7 +44,7 @@ std::vector<PersistentInstance> persistent_instances(const std::string& tracefs,
   for (const std::string& name : names_in(tracefs + "/instances")) {
     const std::string path = fmt::format("{}/instances/{}", tracefs, name);
     if (::access((path + "/last_boot_info").c_str(), F_OK) == 0)
-      found.push_back({name, path, copied_instance(arguments, name)});
+      found.push_back({name, path, original_of(arguments, name)});
   }
   return found;
 }
@@ -53,7 +53,7 @@ PersistentInstance choose_persistent(const std::vector<PersistentInstance>& inst
   const std::vector<std::string> names = names_of(instances);
   const std::string wanted = !name.empty() ? name : names.size() == 1 ? names.front() : "";
   for (const PersistentInstance& instance : instances)
-    if (instance.copy_of.empty() && instance.name == wanted) return instance;
+    if (instance.backup_of.empty() && instance.name == wanted) return instance;
   if (names.empty())
     throw Error("This boot has no ring buffer that survives a crash", ExitCode::unsupported)
         .hint("`kmemtrace list` prints the kernel parameters that make one");
@@ -64,7 +64,7 @@ PersistentInstance choose_persistent(const std::vector<PersistentInstance>& inst
 
 PersistentInstance with_previous_events(const std::vector<PersistentInstance>& instances,
                                         const PersistentInstance& instance) {
-  const auto backup = std::ranges::find(instances, instance.name, &PersistentInstance::copy_of);
+  const auto backup = std::ranges::find(instances, instance.name, &PersistentInstance::backup_of);
   return backup == instances.end() ? instance : *backup;
 }
 

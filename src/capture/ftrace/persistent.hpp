@@ -16,7 +16,7 @@ namespace kmt {
 struct PersistentInstance {
   std::string name;
   std::string path;
-  std::string copy_of;  // for a backup instance (Linux 6.19), the name of the instance whose content it has
+  std::string backup_of;  // for a backup instance (Linux 6.19), the name of the instance whose content it has
 };
 
 // Returns the persistent instances of this boot, sorted by name. `arguments` is the text of /proc/cmdline.

@@ -28,7 +28,7 @@ constexpr std::size_t kPagesAtOnce = 256;
 
 // Calls use() for groups of pages of a CPU, in order.
 template <typename Use>
-void for_each_pages(const RawCpu& cpu, std::uint32_t page_bytes, Use use) {
+void for_each_page_group(const RawCpu& cpu, std::uint32_t page_bytes, Use use) {
   std::vector<std::uint8_t> pages(kPagesAtOnce * page_bytes);
   for (std::uint64_t at = 0; at < cpu.bytes;) {
     const std::size_t wanted = std::min<std::uint64_t>(pages.size(), cpu.bytes - at);
@@ -50,7 +50,7 @@ Contents look_through(const std::vector<RawCpu>& cpus, std::uint32_t page_bytes)
   Contents contents;
   MarkFinder marks;
   for (const RawCpu& cpu : cpus)
-    for_each_pages(cpu, page_bytes, [&](Bytes pages) {
+    for_each_page_group(cpu, page_bytes, [&](Bytes pages) {
       marks.look({reinterpret_cast<const char*>(pages.data()), pages.size()});
       for (std::size_t at = 0; at + page_bytes <= pages.size(); at += page_bytes) {
         std::uint64_t ticks = 0;
@@ -152,7 +152,7 @@ RecordOutcome collect_previous_boot(const std::string& tracefs, const Persistent
 
   if (PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr)
     for (const RawCpu& cpu : outcome.recording.cpus)
-      for_each_pages(cpu, kernel.sub_buffer_bytes, [&](Bytes pages) { sink->pages(cpu.cpu, pages); });
+      for_each_page_group(cpu, kernel.sub_buffer_bytes, [&](Bytes pages) { sink->pages(cpu.cpu, pages); });
   add_own_cost(outcome.cost);
   return outcome;
 }

@@ -178,7 +178,7 @@ std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& ou
   KernelDescription& kernel = outcome.recording.kernel;
   PageSink* const sink = hooks_.described ? hooks_.described(kernel, cpus_) : nullptr;
   readers_.emplace(instance_->path(), kernel.sub_buffer_bytes, request_.scratch_directory, sink,
-                   is_persistent() ? OldestPages::follow_overwritten : OldestPages::follow_nothing);
+                   is_persistent() ? BeforeFirstPage::overwritten : BeforeFirstPage::nothing);
   if (!own.empty()) {
     for (const pid_t thread : readers_->threads()) own.push_back(thread);
     own.push_back(watcher_.pid());

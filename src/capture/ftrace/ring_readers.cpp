@@ -42,7 +42,7 @@ void clear_missed_events(std::uint8_t* page) {
 }  // namespace
 
 RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
-                         PageSink* sink, OldestPages oldest)
+                         PageSink* sink, BeforeFirstPage oldest)
     : page_bytes_(page_bytes), sink_(sink), oldest_(oldest), threads_(ring_buffer_cpus(instance)) {
   raise_descriptor_limit();  // on large machines, the usual limit of open files is too low
   for (const unsigned cpu : threads_.cpus()) {
@@ -143,7 +143,7 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
         more = false;
       }
       if (!more) break;
-      if (oldest_ == OldestPages::follow_overwritten && cpu.raw.bytes + filled == 0) clear_missed_events(page);
+      if (oldest_ == BeforeFirstPage::overwritten && cpu.raw.bytes + filled == 0) clear_missed_events(page);
       filled += page_bytes_;
       unsigned long commit = 0;  // at offset 8, after the time; see formats/ftrace/page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);

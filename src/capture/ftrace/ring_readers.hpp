@@ -19,14 +19,14 @@ namespace kmt {
 
 // Events before the first page of each CPU: none, or events that were overwritten. In a flight recorder, overwritten
 // events do not count as lost.
-enum class OldestPages : std::uint8_t { follow_nothing, follow_overwritten };
+enum class BeforeFirstPage : std::uint8_t { nothing, overwritten };
 
 class RingReaders {
  public:
   // Opens the buffers of all CPUs and creates the threads, which wait for start(). Without a sink, each CPU has an
   // unnamed file in `scratch_directory`. Throws Error.
   RingReaders(const std::string& instance, std::uint32_t page_bytes, const std::string& scratch_directory,
-              PageSink* sink, OldestPages oldest = OldestPages::follow_nothing);
+              PageSink* sink, BeforeFirstPage oldest = BeforeFirstPage::nothing);
   RingReaders(const RingReaders&) = delete;
   RingReaders& operator=(const RingReaders&) = delete;
 
@@ -65,7 +65,7 @@ class RingReaders {
 
   std::uint32_t page_bytes_;
   PageSink* sink_;
-  OldestPages oldest_;
+  BeforeFirstPage oldest_;
   // Reserved disk space; freed when the disk is full, so that the contents of the pipes can still be written.
   FileDescriptor reserve_;
   std::vector<Cpu> cpus_;

@@ -133,7 +133,7 @@ ReportResult analyse(const AnalyseOptions& options, ReportRequest request) {
 }
 
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
-                                  CallsQuestion* calls, StallsQuestion* stalls) {
+                                  CallsQuestion* calls, StallsRequest* stalls) {
   // Reading, matching and adding to groups are stages that run in parallel and take about equal time.
   constexpr unsigned kUsefulThreads = 4;
   const unsigned threads = options.threads != 0

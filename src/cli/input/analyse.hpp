@@ -88,7 +88,7 @@ struct CallsQuestion {
 };
 
 // A request for the waits of tasks.
-struct StallsQuestion {
+struct StallsRequest {
   ReportRequest request;  // the parts that StallsAnalysis uses
   std::size_t longest = 0;
   std::optional<StallsResult> result;  // empty if the trace cannot contain events of stalls
@@ -97,7 +97,7 @@ struct StallsQuestion {
 // Computes several reports in one pass over the trace. If `calls` or `stalls` is given, the same pass also computes its
 // result.
 std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<ReportRequest> requests,
-                                  CallsQuestion* calls = nullptr, StallsQuestion* stalls = nullptr);
+                                  CallsQuestion* calls = nullptr, StallsRequest* stalls = nullptr);
 
 // True if an event near the start of the trace has a kernel stack. If false, later events may still have stacks. After
 // the whole trace was read, TraceSummary::stacks has the answer.

@@ -5,7 +5,7 @@
 
 namespace kmt {
 
-StallsAlongside::StallsAlongside(Source& source, const OpenedTrace& trace, const StallsQuestion& question)
+StallsAlongside::StallsAlongside(Source& source, const OpenedTrace& trace, const StallsRequest& question)
     : source_(source), analysis_(trace.info(), trace.names(), question.request, question.longest) {}
 
 bool StallsAlongside::read(EventBatch& batch) {

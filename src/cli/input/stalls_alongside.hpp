@@ -10,7 +10,7 @@ namespace kmt {
 class StallsAlongside : public Source {
  public:
   // `source` and `trace` must outlive this object. `question` selects the stalls.
-  StallsAlongside(Source& source, const OpenedTrace& trace, const StallsQuestion& question);
+  StallsAlongside(Source& source, const OpenedTrace& trace, const StallsRequest& question);
 
   const TraceInfo& info() const override { return source_.info(); }
   TraceInfo& info() override { return source_.info(); }

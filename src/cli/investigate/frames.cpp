@@ -23,7 +23,7 @@ constexpr double kPartIfUnaccounted = 0.5;
 
 bool is_unaccounted_large(const SnapshotResult& snapshot) {
   return std::ranges::any_of(snapshot.health, [](const HealthCheck& check) {
-    return check.topic == HealthTopic::unaccounted && is_warning(check);
+    return check.topic == HealthTopic::unaccounted && is_unhealthy(check);
   });
 }
 

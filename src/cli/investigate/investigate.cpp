@@ -115,7 +115,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
   request.by = keys_of_growth(by_stack);
   request.history = request.history_of_live = request.until_cut = true;
   std::vector<ReportRequest> requests = {request};
-  StallsQuestion stalls{.request = {.by = {}}, .longest = 1};
+  StallsRequest stalls{.request = {.by = {}}, .longest = 1};
   const ReportResult report = std::move(analyse(options, std::move(requests), nullptr, &stalls).front());
   if (stalls.result) {
     result.waits.recorded = stalls.result->total;
@@ -159,7 +159,7 @@ std::optional<double> waiting_share(const KernelMemory& before, const KernelMemo
 void inspect(const SnapshotResult& last, const std::string& objects, InvestigationResult& result) {
   result.health = last.health;
   const auto dying = std::ranges::find(last.health, HealthTopic::dying_cgroups, &HealthCheck::topic);
-  if (dying != last.health.end() && is_warning(*dying)) {
+  if (dying != last.health.end() && is_unhealthy(*dying)) {
     result.dying_cgroups = last.dying_cgroups;
     result.pods = last.memory.pods;
   }

@@ -62,7 +62,7 @@ std::string persistent_text(const PersistentSupport& support, const TextStyle& s
   std::string out = heading("Recording across a crash (record --flight --persistent)", style);
   for (const PersistentInstance& instance : support.instances) {
     const std::string purpose =
-        instance.copy_of.empty() ? "" : fmt::format(", the backup of {}", printable(instance.copy_of));
+        instance.backup_of.empty() ? "" : fmt::format(", the backup of {}", printable(instance.backup_of));
     out += labelled(
         "instance",
         fmt::format("{}{}: {}", printable(instance.name), purpose, say_bytes(buffer_bytes_of(instance.path), style)),
@@ -90,7 +90,7 @@ Json json_persistent(const PersistentSupport& support) {
                {"instances", Json::array()}};
   for (const PersistentInstance& instance : support.instances)
     json["instances"].push_back({{"name", instance.name},
-                                 {"backup_of", text_or_null(instance.copy_of)},
+                                 {"backup_of", text_or_null(instance.backup_of)},
                                  {"bytes", buffer_bytes_of(instance.path)},
                                  {"unread_events", count_unread(instance.path)},
                                  {"recording", !current_use(instance.path).empty()}});

@@ -17,9 +17,9 @@
 #include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/record/oom_page.hpp"
+#include "cli/support/own_program.hpp"
 #include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
-#include "cli/support/start_again.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "reading/snapshots.hpp"
 #include "snapshot/log/oom_report.hpp"
@@ -61,7 +61,7 @@ void write_report_as_snapshot(const std::string& path, const StateSample& report
 // Runs a command of this program. Throws Error if it fails.
 void run_own_command(std::vector<std::string> words) {
   const std::string name = words.at(1);
-  const pid_t child = start_again(std::move(words));
+  const pid_t child = start_own_program(std::move(words));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -72,9 +72,9 @@ void run_own_command(std::vector<std::string> words) {
 
 std::string victim_of_kill(const OomKill& kill) {
   std::string text =
-      fmt::format("{} (process {})", kill.victim.empty() ? "a process" : printable(kill.victim), kill.victim_pid);
+      fmt::format("{} (pid {})", kill.victim.empty() ? "a process" : printable(kill.victim), kill.victim_pid);
   if (!kill.invoked_by.empty()) text += fmt::format(", when {} needed memory", printable(kill.invoked_by));
-  if (kill.cgroup) text += ". A cgroup had reached its limit";
+  if (kill.cgroup) text += ", because a cgroup had reached its limit";
   return text;
 }
 

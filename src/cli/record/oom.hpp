@@ -11,7 +11,7 @@ namespace kmt {
 // Protects this process from the OOM killer. Prints a note if that is not permitted.
 void avoid_oom_killer();
 
-// Returns a text such as "stress (process 812), when make needed memory".
+// Returns a text such as "stress (pid 812), when make needed memory".
 std::string victim_of_kill(const OomKill& kill);
 
 // Writes three files next to a trace that ended with a kill. For trace.kmt, these are trace.oom.kmt with the kernel's

@@ -215,7 +215,7 @@ static std::string free_persistent_instance(const RecordOptions& options, const 
                 ExitCode::unsupported)
         .hint("End the other recording, or the parameters that enable the event at boot");
   // if there is a backup instance, it also has the events of the previous boot
-  const bool has_backup = !with_previous_events(instances, instance).copy_of.empty();
+  const bool has_backup = !with_previous_events(instances, instance).backup_of.empty();
   if (!has_backup && count_unread(instance.path) > 0)
     throw Error(fmt::format("The instance {} has events that were not collected", printable(instance.name)))
         .hint(fmt::format("Collect them: kmemtrace record --boot --previous={0} -o FILE.kmt; or discard them: "

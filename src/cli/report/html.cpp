@@ -78,7 +78,7 @@ Answers ask(const Reading& reading, const ReportFilter& filter, bool has_stacks)
   calls.request.arguments = true;
   calls.request.limit = kFirstCalls;
   calls.request.slowest = kSlowestCalls;
-  StallsQuestion stalls{.request = {.filter = filter, .by = {}}, .longest = kLongestWaits};
+  StallsRequest stalls{.request = {.filter = filter, .by = {}}, .longest = kLongestWaits};
   std::vector<ReportResult> results = analyse(options, std::move(requests), &calls, &stalls);
   return {std::move(results[0]), std::move(results[1]), std::move(results[2]),    std::move(results[3]),
           std::move(results[4]), std::move(calls),      std::move(stalls.result), has_stacks};

@@ -68,7 +68,7 @@ int timeline(const Command& command, const TimelineArguments& options) {
   TimelineRequest wanted = options.timeline;
   wanted.balances = request.filter.selects_all();
   std::vector<ReportRequest> requests = {request};
-  StallsQuestion stalls{.request = {.filter = request.filter, .by = {}}, .longest = wanted.top};
+  StallsRequest stalls{.request = {.filter = request.filter, .by = {}}, .longest = wanted.top};
   TimelineResult result = timeline_of(std::move(analyse(options.analyse, requests, nullptr, &stalls).front()), wanted);
   result.stalls = std::move(stalls.result);
   print_result(options.result.json ? json_timeline(result) : text_timeline(result, stdout_style(options.result.style)));

@@ -21,8 +21,8 @@
 #include "base/text.hpp"
 #include "base/thread.hpp"
 #include "base/units.hpp"
+#include "cli/support/own_program.hpp"
 #include "cli/support/say.hpp"
-#include "cli/support/start_again.hpp"
 #include "cli/watch/webhook.hpp"
 #include "results/series/thresholds.hpp"
 
@@ -116,7 +116,7 @@ void ArmedInvestigation::start(std::uint64_t now_ns) {
   std::vector<std::string> words = {"kmemtrace", "investigate", "--for", options_.lasting, "--output", evidence_};
   if (!options_.btf.empty()) words.insert(words.end(), {"--btf", options_.btf});
   try {
-    child_ = start_again(std::move(words));
+    child_ = start_own_program(std::move(words));
   } catch (const Error& error) {
     ++counts_.failed;
     say("{}\n", error.what());

@@ -64,7 +64,9 @@ struct HealthCheck {
 };
 
 // True if the check is warn or bad.
-inline bool is_warning(const HealthCheck& check) { return check.health == Health::warn || check.health == Health::bad; }
+inline bool is_unhealthy(const HealthCheck& check) {
+  return check.health == Health::warn || check.health == Health::bad;
+}
 // Returns the number of checks with this result.
 std::size_t count_of(const std::vector<HealthCheck>& checks, Health health);
 

@@ -38,10 +38,10 @@ std::string shares_of(const WaitSums& sums) {
 std::string memory_text(const Wait& wait, const TextStyle& style) {
   if (!wait.memory) return "unknown";
   const AwaitedMemory& memory = *wait.memory;
-  std::string text = memory.failed ? "failed: " : "";
-  text += say_bytes(memory.bytes_requested, style);
+  std::string text = say_bytes(memory.bytes_requested, style);
   text += memory.allocator == "pages" ? " of pages" : memory.cache.empty() ? " by kmalloc" : " " + ascii(memory.cache);
   if (!memory.call_site.empty()) text += " in " + ascii(memory.call_site);
+  if (memory.failed) text += ", which failed";
   return text;
 }
 

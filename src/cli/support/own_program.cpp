@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cli/support/start_again.hpp"
+#include "cli/support/own_program.hpp"
 
 #include <cstring>
 
@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-pid_t start_again(std::vector<std::string> arguments) {
+pid_t start_own_program(std::vector<std::string> arguments) {
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) words.push_back(argument.data());
