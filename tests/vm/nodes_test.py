@@ -26,7 +26,8 @@ class Nodes(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        run_script('nodes.sh', cls.out, '--kernel', KERNEL, '--nodes', '2', '--cpus', '2', '--memory', '1536', '--timeout', '600')
+        run_script('nodes.sh', cls.out, '--kernel', KERNEL, '--nodes', '2', '--cpus', '2', '--memory', '1536',
+                   '--timeout', '600')
         cls.trace = os.path.join(cls.out, 'nodes.kmt')
 
     def read(self, name, mode='r'):
