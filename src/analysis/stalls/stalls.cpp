@@ -82,10 +82,10 @@ class WaitingTime {
     end(to_ns);
     from_ns = std::max(from_ns, buckets_.start_ns());
     while (from_ns < to_ns) {
-      const std::uint32_t index = buckets_.bucket_of(from_ns).index;
-      const std::uint64_t next_ns = buckets_.start_ns() + (index + std::uint64_t{1}) * buckets_.width_ns();
-      waiting_ns_[index] += std::min(next_ns, to_ns) - from_ns;
-      from_ns = std::max(next_ns, from_ns + 1);  // next_ns may overflow in a damaged trace
+      const std::uint64_t in_bucket_ns = (from_ns - buckets_.start_ns()) % buckets_.width_ns();
+      const std::uint64_t step_ns = std::min(buckets_.width_ns() - in_bucket_ns, to_ns - from_ns);
+      waiting_ns_[buckets_.bucket_of(from_ns).index] += step_ns;
+      from_ns += step_ns;
     }
   }
   // Extends the buckets to this time.

@@ -2,6 +2,9 @@
 // Tests the rules of `pages --stalls` and `report --metric stall`, and their output, with hand-made events.
 #include "analysis/stalls/stalls.hpp"
 
+#include <limits>
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -251,6 +254,19 @@ TEST_F(Stalls, TheEndOfTheTraceCutsAStall) {
   const StallsResult stalls = result();
   EXPECT_EQ(stalls.total.total_ns, 15'000'000u);
   EXPECT_EQ(stalls.unfinished_waits, 1u);
+}
+
+TEST_F(Stalls, TimesMayBeAnyNumber) {
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t kWaited = std::uint64_t{1} << 40;
+  pages(0, 5).time_ns = 1;
+  begin(0, StallKind::direct_reclaim).time_ns = kLast - kWaited;
+  end(0, StallKind::direct_reclaim);
+  events.back().time_ns = kLast;
+  const StallsResult stalls = result();
+  const std::vector<std::uint64_t>& waiting_ns = stalls.over_time.waiting_ns;
+  EXPECT_EQ(stalls.total.total_ns, kWaited);
+  EXPECT_EQ(std::accumulate(waiting_ns.begin(), waiting_ns.end(), std::uint64_t{0}), kWaited);
 }
 
 TEST_F(Stalls, GroupsAddUpToTheTotal) {
