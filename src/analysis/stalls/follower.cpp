@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint32_t kMovable = 0x08;  // __GFP_MOVABLE in all kernels (include/linux/gfp_types.h)
 
+constexpr std::size_t kMostTimes = 4096;  // of one wait; even
+
 std::size_t index_of(StallKind kind) { return static_cast<std::size_t>(kind); }
 
 bool has_order(StallKind kind) {
@@ -25,6 +27,18 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
   sums.own_ns += own_ns;
   sums.longest_ns = std::max(sums.longest_ns, total_ns);
   sums.reclaimed_pages += reclaimed;
+}
+
+// Adds the time of an outermost stall. If there are many times, joins each two of them, so that a wait needs bounded
+// memory. A joined time begins with the first one and is as long as both.
+void add_time(FollowedWait& wait, std::uint64_t from_ns, std::uint64_t to_ns) {
+  auto& times = wait.times_ns;
+  if (times.size() >= kMostTimes) {
+    for (std::size_t i = 0; i + 1 < times.size(); i += 2)
+      times[i / 2] = {times[i].first, times[i].second + (times[i + 1].second - times[i + 1].first)};
+    times.resize(times.size() / 2);
+  }
+  times.emplace_back(from_ns, to_ns);
 }
 
 }  // namespace
@@ -191,7 +205,7 @@ void StallFollower::close(Task& task, const Event& event) {
   if (!task.open.empty()) return;
   leave(task, event.time_ns);
   wait.waited_ns += total_ns;
-  wait.times_ns.emplace_back(stall.began_ns, stall.began_ns + total_ns);
+  add_time(wait, stall.began_ns, stall.began_ns + total_ns);
   wait.reclaimed_pages += reclaimed_pages(event);
 }
 
@@ -214,7 +228,7 @@ void StallFollower::mark(Task& task, const Event& event) {
   if (task.open.empty()) {
     start_wait(task, event);
     task.wait->waited_ns += slept_ns;
-    task.wait->times_ns.emplace_back(elapsed_ns(slept_ns, event.time_ns), event.time_ns);
+    add_time(*task.wait, elapsed_ns(slept_ns, event.time_ns), event.time_ns);
   } else {
     // The kernel rounds the time to its timer ticks, so it may be longer than the stall.
     OpenStall& stall = task.open.back();

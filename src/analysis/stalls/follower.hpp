@@ -37,8 +37,9 @@ struct FollowedWait {
   std::optional<std::uint8_t> order;  // empty: only cgroup reclaim
   std::uint32_t gfp_flags = 0;
   std::uint64_t waited_ns = 0;
-  std::uint64_t reclaimed_pages = 0;                              // by outermost stalls
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> times_ns;  // begin and end of each outermost stall
+  std::uint64_t reclaimed_pages = 0;  // by outermost stalls
+  // Begin and end of each outermost stall. If there are thousands, neighbours are joined; the sum remains waited_ns.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> times_ns;
   std::array<StallSums, kWaitKinds> kinds{};
   bool is_uncertain = false;    // true: events may be missing
   bool is_unfinished = false;   // true: the trace ends before the wait

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "analysis/stalls/follower.hpp"
 #include "support/documented_keys.hpp"
 #include "views/json/pages.hpp"
 #include "views/text/stalls.hpp"
@@ -267,6 +268,31 @@ TEST_F(Stalls, TimesMayBeAnyNumber) {
   const std::vector<std::uint64_t>& waiting_ns = stalls.over_time.waiting_ns;
   EXPECT_EQ(stalls.total.total_ns, kWaited);
   EXPECT_EQ(std::accumulate(waiting_ns.begin(), waiting_ns.end(), std::uint64_t{0}), kWaited);
+}
+
+TEST_F(Stalls, AWaitOfManyStallsKeepsFewTimes) {
+  pages(1, 5);
+  for (std::uint64_t ms = 10; ms < 30'010; ms += 2) {
+    begin(ms, StallKind::direct_reclaim);
+    end(ms + 1, StallKind::direct_reclaim);
+  }
+  std::vector<FollowedWait> waits;
+  StallFollower follower(
+      info, info.tasks, [&waits](const FollowedWait& wait) { waits.push_back(wait); },
+      [](const Event&, StallFollower::Compaction) {});
+  for (const Event& event : events) follower.add(event);
+  follower.finish();
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].waited_ns, 15'000'000'000u);
+  EXPECT_LE(waits[0].times_ns.size(), 4096u);
+  std::uint64_t sum_ns = 0;
+  std::uint64_t last_ns = 0;
+  for (const auto& [from_ns, to_ns] : waits[0].times_ns) {
+    EXPECT_GE(from_ns, last_ns);
+    sum_ns += to_ns - from_ns;
+    last_ns = to_ns;
+  }
+  EXPECT_EQ(sum_ns, waits[0].waited_ns);
 }
 
 TEST_F(Stalls, GroupsAddUpToTheTotal) {
