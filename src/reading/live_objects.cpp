@@ -70,27 +70,27 @@ bool is_size_class_of(const SlabCache& cache, const SlabCache& kmalloc) {
 // Reads the slab caches of the running kernel and names their objects.
 class LiveObjects {
  public:
+  // Reads with `memory`, or from /proc/kcore if `memory` is null.
   LiveObjects(std::unique_ptr<KernelReader> memory, const ObjectLimits& limits,
               const std::function<bool(double)>& proceed)
       : limits_(limits),
         proceed_(proceed),
-        memory_(std::move(memory), limits.bytes),
+        has_kcore_(memory == nullptr),
+        memory_(has_kcore_ ? std::make_unique<Kcore>() : std::move(memory), limits.bytes),
         frames_(page_size()),
         btf_(std::string(kBtf) + "vmlinux"),
         layout_(slab_layout(btf_)),
         kallsyms_(read_file("/proc/kallsyms")),
         names_(kallsyms_),
         addresses_(addresses()),
-        slabs_(memory_, layout_, addresses_, page_size()) {}
-
-  // From now on, reads only RAM and the kernel's image. Other addresses may be registers of devices.
-  void limit_to_ram_and_image();
+        slabs_(limited_memory(), layout_, addresses_, page_size()) {}
 
   ObjectsReport sample(const std::vector<std::string>& names);
 
  private:
   static std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
   SlabAddresses addresses();
+  KernelReader& limited_memory();
   const SlabCache& cache_named(const std::string& name) const;
   CacheSample described(const SlabCache& cache) const;
   std::uint64_t smallest_of(const SlabCache& cache) const;
@@ -111,6 +111,7 @@ class LiveObjects {
   ObjectLimits limits_;
   const std::function<bool(double)>& proceed_;
   bool is_stopped_ = false;
+  bool has_kcore_;
   LimitedReader memory_;
   FrameFiles frames_;
   Btf btf_;
@@ -136,11 +137,13 @@ SlabAddresses LiveObjects::addresses() {
   found.nodes = possible(nodes, try_read_file(nodes).value_or("0"));
   if (found.vmemmap != 0 && found.page_offset != 0) return found;
   throw Error("Cannot find the kernel's page structures (vmemmap) or its direct map of RAM", ExitCode::unsupported)
-      .at({"/proc/kcore", {}, {}})
       .hint("Please report this, with the output of `uname -a`");
 }
 
-void LiveObjects::limit_to_ram_and_image() {
+// Limits reads to RAM and the kernel's image, because other addresses may be registers of devices. /proc/kcore lacks
+// these. Returns the memory. Until this call, only variables of the image are read.
+KernelReader& LiveObjects::limited_memory() {
+  if (has_kcore_) return memory_;
   if (!frames_.knows_ram())
     throw Error("The addresses of RAM are unknown", ExitCode::unsupported).at({"/proc/iomem", {}, {}});
   std::vector<AddressRange> allowed = {{addresses_.image_begin, addresses_.image_end}};
@@ -151,6 +154,7 @@ void LiveObjects::limit_to_ram_and_image() {
         {addresses_.vmemmap + range.first * layout_.page_bytes, addresses_.vmemmap + range.end * layout_.page_bytes});
   }
   memory_.allow_only(std::move(allowed));
+  return memory_;
 }
 
 // Names of merged caches are links to the same folder of /sys/kernel/slab.
@@ -353,9 +357,7 @@ ObjectsReport sample_objects(const std::vector<std::string>& caches, const Objec
                              const std::function<bool(double)>& proceed, std::unique_ptr<KernelReader> memory) {
   const auto start = std::chrono::steady_clock::now();
   refuse_other_architectures();
-  const bool has_kcore = memory == nullptr;
-  LiveObjects live(has_kcore ? std::make_unique<Kcore>() : std::move(memory), limits, proceed);
-  if (!has_kcore) live.limit_to_ram_and_image();
+  LiveObjects live(std::move(memory), limits, proceed);
   give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   ObjectsReport report = live.sample(caches);
   report.elapsed_ns =
