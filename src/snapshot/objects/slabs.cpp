@@ -43,7 +43,6 @@ Slabs::Slabs(KernelReader& memory, const SlubLayout& layout, const SlabAddresses
   }
   if (!at || caches_.empty() || layout_.page_bytes == 0)
     throw Error("Cannot read the list of slab caches from the kernel's memory", ExitCode::unsupported)
-        .at({"/proc/kcore", {}, {}})
         .hint("Please report this, with the output of `uname -a`");
 }
 
@@ -178,73 +177,84 @@ std::optional<std::uint64_t> Slabs::per_cpu(std::uint64_t offset, unsigned cpu) 
   return base ? std::optional(offset + *base) : std::nullopt;
 }
 
-void Slabs::add_list(const SlabCache& cache, std::uint64_t first, std::unordered_set<std::uint64_t>& found) {
+// Adds the objects of a list of free objects. Returns false if the list cannot be read to its end.
+bool Slabs::add_list(const SlabCache& cache, std::uint64_t first, std::unordered_set<std::uint64_t>& found) {
   constexpr unsigned kMostFree = 65'536;
   unsigned count = 0;
-  for (std::uint64_t at = first; at != 0 && count < kMostFree && found.insert(at).second; ++count) {
+  for (std::uint64_t at = first; at != 0; ++count) {
+    if (count == kMostFree || !found.insert(at).second) return false;
     const std::uint64_t pointer = at + cache.free_pointer;
     const auto stored = read_word(memory_, pointer);
-    at = stored ? next_free(cache, pointer, *stored) : 0;
+    if (!stored) return false;
+    at = next_free(cache, pointer, *stored);
   }
+  return true;
 }
 
-void Slabs::add_sheaf(std::uint64_t sheaf, std::unordered_set<std::uint64_t>& found) {
+// Adds the objects of a sheaf. Returns false if the sheaf cannot be read.
+bool Slabs::add_sheaf(std::uint64_t sheaf, std::unordered_set<std::uint64_t>& found) {
   constexpr std::uint64_t kMostObjects = 4096;
+  if (sheaf == 0) return true;
   std::vector<std::uint8_t> bytes(layout_.sheaf_objects.offset);
-  if (sheaf == 0 || bytes.empty() || !memory_.read(sheaf, bytes)) return;
-  const std::uint64_t count = std::min(member_in(bytes, layout_.sheaf_size).value_or(0), kMostObjects);
-  std::vector<std::uint8_t> objects(to_size(count * kWord));
-  if (count == 0 || !memory_.read(sheaf + layout_.sheaf_objects.offset, objects)) return;
-  for (std::uint64_t i = 0; i < count; ++i) found.insert(load<std::uint64_t>(objects.data() + i * kWord, kHostOrder));
+  if (bytes.empty() || !memory_.read(sheaf, bytes)) return false;
+  const auto count = member_in(bytes, layout_.sheaf_size);
+  if (!count || *count > kMostObjects) return false;
+  std::vector<std::uint8_t> objects(to_size(*count * kWord));
+  if (!objects.empty() && !memory_.read(sheaf + layout_.sheaf_objects.offset, objects)) return false;
+  for (std::uint64_t i = 0; i < *count; ++i) found.insert(load<std::uint64_t>(objects.data() + i * kWord, kHostOrder));
+  return true;
 }
 
-void Slabs::add_barn(std::uint64_t barn, std::unordered_set<std::uint64_t>& found) {
+// Adds the objects in the full sheaves of a barn. Returns false if some cannot be read.
+bool Slabs::add_barn(std::uint64_t barn, std::unordered_set<std::uint64_t>& found) {
   constexpr unsigned kMostSheaves = 4096;
-  if (barn == 0) return;
   const std::uint64_t list = barn + layout_.barn_full.offset;
-  std::uint64_t at = read_word(memory_, list).value_or(0);
-  for (unsigned count = 0; at != 0 && at != list && count < kMostSheaves; ++count) {
-    add_sheaf(at - layout_.sheaf_list.offset, found);
-    at = read_word(memory_, at).value_or(0);
+  bool is_whole = true;
+  auto at = read_word(memory_, list);
+  for (unsigned count = 0; at && *at != list; ++count) {
+    if (*at == 0 || count == kMostSheaves) return false;
+    is_whole = add_sheaf(*at - layout_.sheaf_list.offset, found) && is_whole;
+    at = read_word(memory_, *at);
   }
+  return is_whole && at;
 }
 
-// Adds the objects in the full sheaves of each node.
-void Slabs::add_nodes(const SlabCache& cache, std::unordered_set<std::uint64_t>& found) {
+// Adds the objects in the full sheaves of each node. Returns false if some cannot be read.
+bool Slabs::add_nodes(const SlabCache& cache, std::unordered_set<std::uint64_t>& found) {
   const std::uint64_t entry = layout_.nodes.type_size;
-  if (!layout_.barn || entry < kWord) return;
+  if (!layout_.barn) return true;
+  if (entry < kWord) return false;
   // The array in memory is only as long as the number of possible nodes.
   const std::uint64_t count = std::min<std::uint64_t>(layout_.nodes.size / entry, addresses_.nodes);
+  bool is_whole = true;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = cache.address + layout_.nodes.offset + i * entry;
-    const auto node = read_word(memory_, layout_.barn_in_cache ? at + layout_.barn->offset : at);
-    if (!node || *node < addresses_.page_offset) continue;
-    add_barn(layout_.barn_in_cache ? *node : read_word(memory_, *node + layout_.barn->offset).value_or(0), found);
+    auto barn = read_word(memory_, layout_.barn_in_cache ? at + layout_.barn->offset : at);
+    if (barn && *barn != 0 && !layout_.barn_in_cache) barn = read_word(memory_, *barn + layout_.barn->offset);
+    // A node without memory has no barn.
+    is_whole = barn && (*barn == 0 || add_barn(*barn, found)) && is_whole;
   }
+  return is_whole;
 }
 
 FreeForCpus Slabs::free_for_cpus(const SlabCache& cache) {
   FreeForCpus free;
   std::unordered_set<std::uint64_t>& found = free.objects;
-  const auto word = [&](std::uint64_t address) {
-    const auto value = read_word(memory_, address);
-    free.is_whole = free.is_whole && value.has_value();
+  const auto expect = [&free](bool is_read) { free.is_whole = free.is_whole && is_read; };
+  const auto word = [&](std::optional<std::uint64_t> address) {
+    const auto value = address ? read_word(memory_, *address) : std::nullopt;
+    expect(value.has_value());
     return value.value_or(0);
   };
-  const auto member = [&](const std::optional<MemberPlace>& place) {
-    return place ? read_word(memory_, cache.address + place->offset).value_or(0) : 0;
-  };
-  const std::uint64_t lists = member(layout_.cpu_slab);
-  const std::uint64_t sheaves = member(layout_.cpu_sheaves);
+  const std::uint64_t lists = layout_.cpu_slab ? word(cache.address + layout_.cpu_slab->offset) : 0;
+  const std::uint64_t sheaves = layout_.cpu_sheaves ? word(cache.address + layout_.cpu_sheaves->offset) : 0;
   for (unsigned cpu = 0; cpu < addresses_.cpus; ++cpu) {
-    if (lists != 0)
-      if (const auto list = per_cpu(lists, cpu)) add_list(cache, word(*list + layout_.cpu_freelist->offset), found);
+    if (lists != 0) expect(add_list(cache, word(per_cpu(lists + layout_.cpu_freelist->offset, cpu)), found));
     if (sheaves == 0) continue;
-    const auto own = per_cpu(sheaves, cpu);
     for (const MemberPlace& place : {layout_.main, layout_.spare, layout_.rcu_free})
-      if (own) add_sheaf(word(*own + place.offset), found);
+      expect(add_sheaf(word(per_cpu(sheaves + place.offset, cpu)), found));
   }
-  if (sheaves != 0) add_nodes(cache, found);
+  if (sheaves != 0) expect(add_nodes(cache, found));
   return free;
 }
 

@@ -93,10 +93,10 @@ class Slabs {
   SlabCache read_cache(std::uint64_t address);
   std::uint64_t next_free(const SlabCache& cache, std::uint64_t at, std::uint64_t stored) const;
   bool mark_free(const SlabCache& cache, const SlabHead& head, SlabContents& contents) const;
-  void add_list(const SlabCache& cache, std::uint64_t first, std::unordered_set<std::uint64_t>& found);
-  void add_sheaf(std::uint64_t sheaf, std::unordered_set<std::uint64_t>& found);
-  void add_barn(std::uint64_t barn, std::unordered_set<std::uint64_t>& found);
-  void add_nodes(const SlabCache& cache, std::unordered_set<std::uint64_t>& found);
+  bool add_list(const SlabCache& cache, std::uint64_t first, std::unordered_set<std::uint64_t>& found);
+  bool add_sheaf(std::uint64_t sheaf, std::unordered_set<std::uint64_t>& found);
+  bool add_barn(std::uint64_t barn, std::unordered_set<std::uint64_t>& found);
+  bool add_nodes(const SlabCache& cache, std::unordered_set<std::uint64_t>& found);
   std::optional<std::uint64_t> per_cpu(std::uint64_t offset, unsigned cpu);
   bool read_page(std::uint64_t frame, std::span<std::uint8_t> page, bool fresh);
   std::uint64_t first_frame_of(std::uint64_t frame);

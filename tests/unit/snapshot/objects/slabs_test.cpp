@@ -2,9 +2,11 @@
 #include "snapshot/objects/slabs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -173,38 +175,82 @@ TEST(LimitedReader, LimitsAddressesAndBytes) {
   EXPECT_EQ(memory.bytes_read(), 64u);
 }
 
-TEST(Slabs, LeaveOutFreeObjectsInSheaves) {
-  FakeKernel kernel;
-  kernel.layout.cpu_slab.reset();
-  kernel.layout.cpu_sheaves = MemberPlace{56, 8};
-  kernel.layout.main = {0, 8};
-  kernel.layout.spare = {8, 8};
-  kernel.layout.rcu_free = {16, 8};
-  kernel.layout.sheaf_size = {24, 4};
-  kernel.layout.sheaf_objects = {32, 0, 0, 0, 8};
-  kernel.layout.sheaf_list = {0, 16};
-  kernel.layout.barn_full = {8, 16};
-  kernel.layout.barn = MemberPlace{0, 8};
-  kernel.layout.barn_in_cache = true;
-  constexpr std::uint64_t kPlace = FakeKernel::kDirectMap + 0x8000;
-  const auto make_sheaf = [&kernel](std::uint64_t at, std::initializer_list<unsigned> indexes) {
-    kernel.put(at + 24, indexes.size());
+// A kernel whose CPU has a sheaf with objects 2 and 4. The barn of the node has a sheaf with object 5.
+class KernelWithSheaves : public FakeKernel {
+ public:
+  static constexpr std::uint64_t kPlace = kDirectMap + 0x8000;  // the sheaves of the CPU
+  static constexpr std::uint64_t kSheaf = kPlace + 0x100;
+  static constexpr std::uint64_t kBarn = kPlace + 0x200;
+  static constexpr std::uint64_t kFullSheaf = kPlace + 0x300;
+
+  KernelWithSheaves() {
+    layout.cpu_slab.reset();
+    layout.cpu_sheaves = MemberPlace{56, 8};
+    layout.main = {0, 8};
+    layout.spare = {8, 8};
+    layout.rcu_free = {16, 8};
+    layout.sheaf_size = {24, 4};
+    layout.sheaf_objects = {32, 0, 0, 0, 8};
+    layout.sheaf_list = {0, 16};
+    layout.barn_full = {8, 16};
+    layout.barn = MemberPlace{0, 8};
+    layout.barn_in_cache = true;
+    put(kPlace, kSheaf);
+    make_sheaf(kSheaf, {2, 4});
+    put(kCache + 64, kBarn);
+    put(kBarn + 8, kFullSheaf);
+    put(kFullSheaf, kBarn + 8);
+    make_sheaf(kFullSheaf, {5});
+  }
+
+ private:
+  void make_sheaf(std::uint64_t at, std::initializer_list<unsigned> indexes) {
+    put(at + 24, indexes.size());
     std::uint64_t place = at + 32;
     for (const unsigned index : indexes) {
-      kernel.put(place, FakeKernel::object(index));
+      put(place, object(index));
       place += 8;
     }
-  };
-  kernel.put(kPlace, kPlace + 0x100);
-  make_sheaf(kPlace + 0x100, {2, 4});
-  kernel.put(FakeKernel::kCache + 64, kPlace + 0x200);  // the barn of node 0
-  kernel.put(kPlace + 0x208, kPlace + 0x300);
-  kernel.put(kPlace + 0x300, kPlace + 0x208);
-  make_sheaf(kPlace + 0x300, {5});
+  }
+};
+
+TEST(Slabs, LeaveOutFreeObjectsInSheaves) {
+  KernelWithSheaves kernel;
   Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
   const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
+  EXPECT_TRUE(free.is_whole);
   EXPECT_EQ(free.objects.size(), 3u);
   for (const unsigned index : {2u, 4u, 5u}) EXPECT_TRUE(free.objects.contains(FakeKernel::object(index)));
+}
+
+TEST(Slabs, SayWhichSheavesAreUnreadable) {
+  using Kernel = KernelWithSheaves;
+  constexpr std::uint64_t kUnreadable = FakeKernel::kDirectMap + 0x80'0000;
+  constexpr std::array<std::pair<std::uint64_t, std::uint64_t>, 7> kDamages = {{
+      {Kernel::kCpuOffsets, kUnreadable},
+      {Kernel::kPlace + 8, kUnreadable},      // a sheaf of the CPU
+      {Kernel::kSheaf + 24, 5000},            // its number of objects
+      {Kernel::kCache + 64, kUnreadable},     // the barn
+      {Kernel::kBarn + 8, 0},                 // the list of full sheaves
+      {Kernel::kFullSheaf, kUnreadable},      // its second element
+      {Kernel::kFullSheaf + 24, 0xffff'ffff}  // the number of objects of the first
+  }};
+  for (const auto& [address, value] : kDamages) {
+    Kernel kernel;
+    kernel.put(address, value);
+    Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+    EXPECT_FALSE(slabs.free_for_cpus(*slabs.cache_named("test_cache")).is_whole) << std::hex << address;
+  }
+}
+
+TEST(Slabs, SayThatAListOfACpuIsCut) {
+  FakeKernel kernel;
+  kernel.put(FakeKernel::kDirectMap + 0x8000, kernel.make_list({0, 7}));
+  kernel.put(FakeKernel::object(7) + 32, 1);  // the last pointer
+  Slabs slabs(kernel, kernel.layout, kernel.addresses, FakeKernel::kPage);
+  const auto free = slabs.free_for_cpus(*slabs.cache_named("test_cache"));
+  EXPECT_FALSE(free.is_whole);
+  EXPECT_TRUE(free.objects.contains(FakeKernel::object(7)));
 }
 
 TEST(Slabs, RefuseDamagedLists) {
