@@ -165,7 +165,10 @@ std::string wait_lines(const std::optional<StallsResult>& stalls, const TextStyl
   std::vector<double> values;
   for (const std::uint64_t waiting_ns : waits.waiting_ns)
     values.push_back(static_cast<double>(waiting_ns) / static_cast<double>(waits.bucket_ns));
-  const auto say = [](double value) { return fmt::format("{:.2g} {}", value, value == 1 ? "task" : "tasks"); };
+  const auto say = [](double value) {
+    const std::string number = value < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+    return number + (number == "1" ? " task" : " tasks");
+  };
   PagesOptions options;
   options.limit = 0;
   return "\n" +
