@@ -21,6 +21,7 @@ struct MemoryProgram::State {
 
   bool read_some(std::uint64_t address, std::span<std::uint8_t> bytes) {
     auto& shared = *object->bss;
+    static_assert(sizeof(shared.memory) == KMT_MEMORY_BYTES);
     shared.address = address;
     shared.size = static_cast<std::uint32_t>(bytes.size());
     shared.error = -1;
