@@ -6,12 +6,6 @@
 
 namespace kmt {
 
-namespace {
-
-// Returns the index of a bucket after all buckets have become 2^by times as wide and were merged. Indexes have fewer
-// than 32 bits. `by` may be 32 or more, because the time in a damaged trace may jump by centuries.
-}  // namespace
-
 void TimeBuckets::extend(std::uint64_t offset) {
   last_offset_ = offset;
   shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(offset / most_)));
