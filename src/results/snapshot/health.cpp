@@ -55,7 +55,8 @@ constexpr std::array<HealthLimits, 19> kLimits = {{
      "`kmemtrace pages` shows who allocates unmovable pages."},
     {HealthTopic::pressure, "pressure", "time in which tasks waited for memory (last 5 minutes)", HealthUnit::share,
      0.1, 0.4,
-     "Tasks reclaim or compact memory instead of working. `kmemtrace record --stalls` and `kmemtrace pages --stalls` "
+     "Tasks reclaim or compact memory instead of working. Tasks in cgroups that are at their own memory limit count "
+     "too. `kmemtrace record --stalls` and `kmemtrace pages --stalls` "
      "show which tasks wait, and for what."},
 }};
 
