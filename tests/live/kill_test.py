@@ -80,8 +80,8 @@ class Kill(LiveTest):
         for _ in range(10):
             process = subprocess.Popen([PROGRAM, 'snapshot', '--every', '100ms', '-o', self.trace],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while not set(os.listdir(folder)) - before:
-                self.assertIsNone(process.poll())
+            self.assertTrue(wait_until(lambda: set(os.listdir(folder)) - before or process.poll() is not None))
+            self.assertIsNone(process.poll())
             self.kill(process)
             self.assertTrue(wait_until(lambda: not any('unfinished' in name for name in os.listdir(folder))))
             if os.path.exists(self.trace):
