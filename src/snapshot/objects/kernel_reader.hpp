@@ -30,7 +30,8 @@ struct AddressRange {
   std::uint64_t end = 0;
 };
 
-// Reads with another reader, and limits the addresses and the number of bytes.
+// Reads with another reader, and limits the addresses and the number of bytes. After a read that exceeds the number of
+// bytes, smaller reads fail too, so that callers stop.
 class LimitedReader : public KernelReader {
  public:
   LimitedReader(std::unique_ptr<KernelReader> memory, std::uint64_t most_bytes)
