@@ -108,6 +108,10 @@ class WaitingTime {
 
 }  // namespace
 
+bool has_stall_types(const TraceInfo& info) {
+  return std::ranges::any_of(info.tables.event_types, is_stall, &EventType::kind);
+}
+
 struct StallsAnalysis::State {
   State(const TraceInfo& trace_info, const SymbolNames& names, ReportRequest request, std::size_t most)
       : info(trace_info),
@@ -134,7 +138,7 @@ struct StallsAnalysis::State {
   void count(const Event& event);
   void count_compaction(const Event& request, StallFollower::Compaction what);
   void add_wait(const FollowedWait& wait);
-  Wait described(const FollowedWait& followed) const;
+  Wait described(const FollowedWait& followed);
   std::string call_site_of(const FollowedWait& wait) const;
   std::string caller_in(StackId stack) const;
   void keep(Wait wait, StackId stack);
@@ -206,7 +210,7 @@ std::string StallsAnalysis::State::call_site_of(const FollowedWait& wait) const 
   return caller_in(wait.begin.stack);
 }
 
-Wait StallsAnalysis::State::described(const FollowedWait& followed) const {
+Wait StallsAnalysis::State::described(const FollowedWait& followed) {
   const Event& begin = followed.begin;
   Wait wait;
   wait.began_ns = begin.time_ns;
@@ -222,7 +226,8 @@ Wait StallsAnalysis::State::described(const FollowedWait& followed) const {
   AwaitedMemory& memory = wait.memory.emplace();
   const Event& event = followed.object ? *followed.object : *followed.pages;
   memory.allocator = followed.object ? "slab" : "pages";
-  if (event.kind == EventKind::cache_alloc) memory.cache = info.tables.cache_names[event.cache.value];
+  memory.by_kmalloc = followed.object && event.kind != EventKind::cache_alloc;
+  if (event.kind == EventKind::cache_alloc) memory.cache = caches[caches.id_of(event)];
   memory.bytes_requested =
       followed.object ? event.bytes_requested : info.machine.page_size << std::min<unsigned>(event.order, 20);
   memory.failed = followed.object ? event.address == 0 : event.address == kNoPage;
@@ -309,8 +314,7 @@ StallsResult StallsAnalysis::finish(bool complete) {
   result.trace.complete = complete;
   result.trace.recorded_ns = recorded_time(state.info, state.seen, state.filter, complete).length_ns();
   result.findings = findings_of(state.info);
-  result.recorded =
-      std::ranges::any_of(state.info.tables.event_types, [](const EventType& type) { return is_stall(type.kind); });
+  result.recorded = has_stall_types(state.info);
   result.uncertain_stalls += state.follower.unmatched_ends();
   if (!state.is_filtered && result.uncertain_stalls == 0 && total_lost_events(state.info.losses) == 0)
     result.some_ns = state.follower.waiting_ns();

@@ -13,6 +13,9 @@
 
 namespace kmt {
 
+// True if the trace can contain events of stalls.
+bool has_stall_types(const TraceInfo& info);
+
 class StallsAnalysis {
  public:
   // Uses only the filter, keys, caller, tasks and tree of `request`. Without keys, the result has no `groups`. `info`,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/report/pipeline.hpp"
+#include "analysis/stalls/stalls.hpp"
 #include "cli/input/call_result.hpp"
 #include "cli/input/calls_alongside.hpp"
 #include "cli/input/damage_note.hpp"
@@ -65,23 +66,29 @@ bool begins_with_calls(const AnalyseOptions& options) {
   return begins_with(options.trace, [](const EventBatch& batch, const TraceInfo&) { return has_call(batch); });
 }
 
-OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests)
+OpenedTrace::OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests, ReportRequest* of_waits)
     : options_(options),
       source_(open_for_reading(options.trace)),
       wrappers_(wrapper_list(options.wrappers)),
       symbols_(source_->info(), options.symbols, wrappers_),
       callers_(symbols_, wrappers_) {
   calls_.emplace(modules_.emplace(*source_), names(), options.call_paths);
+  std::vector<ReportRequest*> all;
+  for (ReportRequest& request : requests) all.push_back(&request);
+  if (of_waits != nullptr) {
+    of_waits->holders = has_stall_types(info());
+    all.push_back(of_waits);
+  }
   bool for_caches = false;
-  for (ReportRequest& request : requests) {
-    request.find_caller = [this](std::span<const std::uint64_t> stack) { return callers_.caller(stack); };
-    for_tasks_ = for_tasks_ || needs_task_names(request, source_->info());
-    for_caches = for_caches || needs_cache_names(request);
+  for (ReportRequest* const request : all) {
+    request->find_caller = [this](std::span<const std::uint64_t> stack) { return callers_.caller(stack); };
+    for_tasks_ = for_tasks_ || needs_task_names(*request, info());
+    for_caches = for_caches || needs_cache_names(*request);
   }
   for_modules_ = !info().code.module_changes.empty();
   if (for_tasks_ || for_modules_ || for_caches) ahead_ = open_for_reading(without_call_records(options.trace));
   if (for_tasks_)
-    for (ReportRequest& request : requests) request.tasks = &ahead_->info().tasks;
+    for (ReportRequest* const request : all) request->tasks = &ahead_->info().tasks;
 }
 
 OpenedTrace::~OpenedTrace() = default;
@@ -139,12 +146,7 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
   const unsigned threads = options.threads != 0
                                ? options.threads
                                : std::min(kUsefulThreads, std::max(1u, std::thread::hardware_concurrency()));
-  if (stalls != nullptr) requests.push_back(std::move(stalls->request));
-  OpenedTrace trace(options, requests);
-  if (stalls != nullptr) {
-    stalls->request = std::move(requests.back());
-    requests.pop_back();
-  }
+  OpenedTrace trace(options, requests, stalls != nullptr ? &stalls->request : nullptr);
   const bool asks_for_cgroups =
       options.says_lack_of_cgroups && std::ranges::any_of(requests, [](const ReportRequest& request) {
         return std::ranges::find(request.by, GroupKey::cgroup) != request.by.end();
@@ -165,7 +167,10 @@ std::vector<ReportResult> analyse(const AnalyseOptions& options, std::vector<Rep
   }
   Source* source = alongside ? &*alongside : &trace.source();
   std::optional<StallsAlongside> waits;
-  if (stalls != nullptr) source = &waits.emplace(*source, trace, *stalls);
+  if (stalls != nullptr) {
+    source = &waits.emplace(*source, trace, *stalls);
+    caches.push_back(&waits->cache_names());
+  }
   bool complete = trace.read_ahead(caches);
   if (complete) {
     WatchedSource watched(*source, options.trace.progress);

@@ -37,9 +37,10 @@ void add_analyse_options(Command& command, AnalyseOptions& options, const std::s
 // A trace opened for an analysis, with its symbols and other data that an analysis needs before the first event.
 class OpenedTrace {
  public:
-  // Completes the requests with data from the trace: the callers of wrappers, and the names of tasks. `options` must
-  // outlive this object. This object must outlive all objects made with the requests.
-  OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests);
+  // Completes the requests with data from the trace: the callers of wrappers, and the names of tasks. `of_waits` may be
+  // null, or the request of an analysis of stalls, which always shows the names of tasks. `options` must outlive this
+  // object. This object must outlive all objects made with the requests.
+  OpenedTrace(const AnalyseOptions& options, std::span<ReportRequest> requests, ReportRequest* of_waits = nullptr);
   OpenedTrace(const OpenedTrace&) = delete;
   OpenedTrace& operator=(const OpenedTrace&) = delete;
   ~OpenedTrace();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/input/stalls_alongside.hpp"
 
-#include <algorithm>
-
 namespace kmt {
 
 StallsAlongside::StallsAlongside(Source& source, const OpenedTrace& trace, const StallsRequest& question)
@@ -10,8 +8,7 @@ StallsAlongside::StallsAlongside(Source& source, const OpenedTrace& trace, const
 
 bool StallsAlongside::read(EventBatch& batch) {
   if (!source_.read(batch)) return false;
-  recorded_ = recorded_ ||
-              std::ranges::any_of(info().tables.event_types, [](const EventType& type) { return is_stall(type.kind); });
+  recorded_ = recorded_ || has_stall_types(info());
   if (recorded_) analysis_.add(batch);
   return true;
 }

@@ -17,6 +17,8 @@ class StallsAlongside : public Source {
   bool read(EventBatch& batch) override;
   double progress() const override { return source_.progress(); }
 
+  // Returns the names of caches. If allocation events do not name the caches, learn the names before the first event.
+  CacheNames& cache_names() { return analysis_.cache_names(); }
   // Returns the result. Empty if the trace cannot contain events of stalls. Call this once, after the last event.
   std::optional<StallsResult> finish(bool complete);
 

@@ -19,9 +19,8 @@ int report_stalls(const AnalyseOptions& options, ReportRequest request, std::siz
   PagesOptions view;
   view.limit = limit;
   view.filtered = !request.filter.selects_all();
-  request.holders = true;  // the names of tasks are always shown
   const bool asks_for_cgroups = std::ranges::find(request.by, GroupKey::cgroup) != request.by.end();
-  OpenedTrace trace(options, {&request, 1});
+  OpenedTrace trace(options, {}, &request);
   StallsAnalysis analysis(trace.info(), trace.names(), std::move(request), limit);
   CacheNames* const caches = &analysis.cache_names();
   const bool complete =

@@ -19,6 +19,7 @@ namespace kmt {
 struct AwaitedMemory {
   std::string allocator;  // "pages" or "slab"
   std::string cache;      // name of the slab cache; empty: kmalloc, or unknown
+  bool by_kmalloc = false;
   std::string call_site;  // empty: the event has no call site
   std::uint64_t bytes_requested = 0;
   bool failed = false;

@@ -39,7 +39,12 @@ std::string memory_text(const Wait& wait, const TextStyle& style) {
   if (!wait.memory) return "unknown";
   const AwaitedMemory& memory = *wait.memory;
   std::string text = say_bytes(memory.bytes_requested, style);
-  text += memory.allocator == "pages" ? " of pages" : memory.cache.empty() ? " by kmalloc" : " " + ascii(memory.cache);
+  if (memory.allocator == "pages")
+    text += " of pages";
+  else if (memory.by_kmalloc)
+    text += " by kmalloc";
+  else
+    text += memory.cache.empty() ? " from an unknown cache" : " " + ascii(memory.cache);
   if (!memory.call_site.empty()) text += " in " + ascii(memory.call_site);
   if (memory.failed) text += ", which failed";
   return text;
