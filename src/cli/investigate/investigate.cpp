@@ -11,6 +11,7 @@
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/traces.hpp"
+#include "analysis/growth/waits.hpp"
 #include "analysis/snapshot/owners.hpp"
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
@@ -147,14 +148,6 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
   }
 }
 
-// Returns the share of the time in which at least one task waited for memory. Empty if a snapshot lacks the numbers.
-std::optional<double> waiting_share(const KernelMemory& before, const KernelMemory& after, double seconds) {
-  const auto first = find_number(before.pressure, "some");
-  const auto last = find_number(after.pressure, "some");
-  if (!first || !last || *last < *first || seconds <= 0) return std::nullopt;
-  return std::min(1.0, static_cast<double>(*last - *first) / 1e6 / seconds);
-}
-
 // Adds what the last snapshot shows apart from growth. `objects` is the file with sampled objects, or empty.
 void inspect(const SnapshotResult& last, const std::string& objects, InvestigationResult& result) {
   result.health = last.health;
@@ -253,7 +246,7 @@ int investigate_live(const InvestigateArguments& options) {
   result.diff = diff(watched.stock_before, after);
   result.owners = growth_of_owners(watched.stock_before.memory.owners, after.memory.owners);
   result.census = watched.census;
-  result.waits.some_share = waiting_share(watched.stock_before.memory, after.memory, result.seconds);
+  add_waiting_share(watched.stock_before.memory, after.memory, watched.seconds_between_snapshots, result.waits);
   result.judgement = judge(watched.evidence);
   add_names(after, result.judgement);
   inspect(after, {}, result);
@@ -270,6 +263,10 @@ void take_kernel(const CopiedKernel& copied, InvestigationResult& result) {
   result.kernel = memory.release;
   result.machine = memory.machine;
   result.host = memory.host;
+}
+
+double seconds_between(const std::vector<StateSample>& states) {
+  return static_cast<double>(states.back().ticks - states.front().ticks) / 1e9;
 }
 
 // Uses the changes between the copied states as evidence. Reports which parts of the copies are missing.
@@ -307,7 +304,7 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
          copied.no_order.empty() ? "copy /proc/uptime with the other files, or give the time: --for 1h" : ""});
   } else if (copied.states.size() > 1) {
     evidence.states = states_over_time(copied.states, copied.page_size);
-    evidence.seconds = static_cast<double>(copied.states.back().ticks - copied.states.front().ticks) / 1e9;
+    evidence.seconds = seconds_between(copied.states);
   }
 }
 
@@ -360,8 +357,10 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   result.narrowing = evidence.narrowing;
   result.seconds = evidence.seconds;
   result.judgement = judge(evidence);
-  if (copied.before && copied.after)
-    result.waits.some_share = waiting_share(copied.before->memory, copied.after->memory, result.seconds);
+  // the times of the states themselves are needed: `result.seconds` may be the length of the trace
+  if (copied.no_times.empty() && copied.states.size() > 1)
+    add_waiting_share(parse_snapshot(copied.states.front(), 0), parse_snapshot(copied.states.back(), 0),
+                      seconds_between(copied.states), result.waits);
   if (copied.after) add_names(*copied.after, result.judgement);
   if (copied.after) inspect(*copied.after, copied.objects, result);
   if (!was_watched && result.judgement.followed == 0 && (result.diff || copied.states.size() > 1) &&

@@ -92,6 +92,7 @@ class Watch {
   WatchedKernel run() {
     watched_.kernel = describe_running_kernel();
     watched_.kernel.notes["recorder"] = "kmemtrace " KMEMTRACE_VERSION;
+    const Clock::time_point before = Clock::now();
     watched_.before = collect_snapshot();
     watched_.start_unix_ns = watched_.before.unix_ns;
     kmt_format::write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
@@ -130,6 +131,7 @@ class Watch {
     }
     if (!recording_.why_none.what.empty() && watched_.recorded_seconds == 0)
       watched_.unseen.push_back(recording_.why_none);
+    watched_.seconds_between_snapshots = std::chrono::duration<double>(Clock::now() - before).count();
     watched_.after = collect_snapshot();
     kmt_format::write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");

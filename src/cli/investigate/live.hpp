@@ -22,6 +22,7 @@ struct WatchedKernel {
   StateSample after;
   SnapshotResult stock_before;  // the state of memory in `before` and `after`
   SnapshotResult stock_after;   // with the census of page frames, if they were counted
+  double seconds_between_snapshots = 0;
   std::optional<CensusChange> census;
   std::uint64_t start_unix_ns = 0;
   double recorded_seconds = 0;  // duration of the recording; 0: there is no trace

@@ -414,8 +414,10 @@ struct CensusChange {
 
 // How long tasks waited for memory.
 struct InvestigatedWaits {
-  // Share of the observed time in which at least one task waited, from /proc/pressure/memory; empty: unknown.
+  // Share of the time between the first and the last state in which at least one task waited, from
+  // /proc/pressure/memory; empty: unknown.
   std::optional<double> some_share;
+  bool are_long = false;             // true: tasks waited for so long that the machine is slow
   std::optional<WaitSums> recorded;  // waits during the recording; empty: the recording cannot contain them
   std::vector<WaitGroup> processes;  // the same waits by process, largest time first
 };

@@ -235,6 +235,7 @@ Json to_json(const InvestigatedWaits& waits) {
   constexpr std::size_t kMostProcesses = 10;
   Json json = Json::object();
   json["some_share"] = number_or_null(waits.some_share);
+  json["are_long"] = waits.are_long;
   json["recording"] = nullptr;
   if (!waits.recorded) return json;
   json["recording"] = Json::object();

@@ -389,11 +389,6 @@ std::string waits_text(const InvestigatedWaits& waits, const TextStyle& style) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// True if tasks waited for so long that the machine is slow. The limit is that of the health check `pressure`.
-bool waits_are_long(const InvestigatedWaits& waits) {
-  return waits.some_share.value_or(0) >= limits_of(HealthTopic::pressure).warn;
-}
-
 std::string text_with(const InvestigationResult& result, const Detail& detail, const TextStyle& style) {
   const Judgement& judgement = result.judgement;
   std::string out = heading(title_of(result), style) + answer_text(result, style);
@@ -415,7 +410,7 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
   SnapshotOptions most_cgroups;
   most_cgroups.limit = detail.rows;
   out += text_dying_cgroups(result.dying_cgroups, result.pods, most_cgroups, style);
-  if (waits_are_long(result.waits))
+  if (result.waits.are_long)
     out += "\n" + heading("Waits for memory", style) + hanging("  ", waits_text(result.waits, style), style) +
            command_line("next", "kmemtrace record --stalls --stacks -d 30s && kmemtrace pages --stalls");
   if (const std::string warnings = text_warnings(result.health, style); !warnings.empty())
@@ -424,7 +419,7 @@ std::string text_with(const InvestigationResult& result, const Detail& detail, c
   out += "\n" + heading("Numbers", style);
   if (!result.health.empty())
     out += labelled("health", health_summary(result.health) + "; `kmemtrace snapshot` lists these checks", style);
-  if (const std::string waits = waits_text(result.waits, style); !waits.empty() && !waits_are_long(result.waits))
+  if (const std::string waits = waits_text(result.waits, style); !waits.empty() && !result.waits.are_long)
     out += labelled("waits", waits, style);
   out += recording_text(result, style);
   if (result.cost) out += labelled("cost", cost_text(*result.cost, result.seconds), style);
