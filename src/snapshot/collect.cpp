@@ -214,16 +214,9 @@ std::string percpu_lines(std::string_view log) {
   return lines;
 }
 
-Reading read_kernel_log() {
-  constexpr int kReadAll = 3;     // SYSLOG_ACTION_READ_ALL
-  constexpr int kSizeOfLog = 10;  // SYSLOG_ACTION_SIZE_BUFFER
+Reading read_percpu_messages() {
   Reading reading;
-  const int size = ::klogctl(kSizeOfLog, nullptr, 0);
-  std::string log(static_cast<std::size_t>(std::clamp(size, 0, static_cast<int>(kMostOfAFile))), '\0');
-  const int count = size < 0 ? size : ::klogctl(kReadAll, log.data(), static_cast<int>(log.size()));
-  if (count < 0) reading.error = errno;
-  log.resize(static_cast<std::size_t>(std::max(count, 0)));
-  reading.text = percpu_lines(log);
+  reading.text = percpu_lines(running_kernel_log(reading.error));
   if (reading.text.empty() && reading.error == 0) reading.error = ENOENT;
   return reading;
 }
@@ -309,7 +302,7 @@ constexpr SnapshotSource kOwnerStacks = {"page_owner_stacks", "/sys/kernel/debug
                                          SourceKind::file, ""};
 
 Reading read_live(const SnapshotSource& source, const Limits& limits) {
-  if (source.kind == SourceKind::boot_messages) return read_kernel_log();
+  if (source.kind == SourceKind::boot_messages) return read_percpu_messages();
   if (source.kind == SourceKind::cgroups) {
     const std::string root = cgroup_root();
     return root.empty() ? Reading{.error = ENODEV} : read_cgroups(root, limits);
@@ -572,6 +565,17 @@ StateSample collect_copies(const std::string& folder) {
     if (uname.error == 0) collector.add_text("uname", std::move(uname.text));
   }
   return collector.finish();
+}
+
+std::string running_kernel_log(int& error) {
+  constexpr int kReadAll = 3;     // SYSLOG_ACTION_READ_ALL
+  constexpr int kSizeOfLog = 10;  // SYSLOG_ACTION_SIZE_BUFFER
+  const int size = ::klogctl(kSizeOfLog, nullptr, 0);
+  std::string log(static_cast<std::size_t>(std::clamp(size, 0, static_cast<int>(kMostOfAFile))), '\0');
+  const int count = size < 0 ? size : ::klogctl(kReadAll, log.data(), static_cast<int>(log.size()));
+  error = count < 0 ? errno : 0;
+  log.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return log;
 }
 
 }  // namespace kmt

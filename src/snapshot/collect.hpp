@@ -23,6 +23,10 @@ StateSample collect_counters();
 // only if `with_page_owner` is true. The limits are those of collect_snapshot().
 void complete_sample(StateSample& sample, bool with_page_owner);
 
+// Returns the log of the running kernel, at most the last 16 MiB. `error` becomes 0. If the log cannot be read, returns
+// an empty text, and `error` becomes the errno value.
+std::string running_kernel_log(int& error);
+
 // Returns the mount point of the cgroups that account for memory. This is the v1 memory controller if it is mounted,
 // otherwise v2. Empty if neither is mounted.
 std::string cgroup_root();

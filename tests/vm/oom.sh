@@ -21,10 +21,10 @@ finish() {
 }
 
 record cgroup
-sh -c 'echo $$ >/sys/fs/cgroup/small/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=200M count=1'
+sh -c 'echo $$ >cgroup.pid; echo $$ >/sys/fs/cgroup/small/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=200M count=1'
 finish cgroup
 record machine
-dd if=/dev/zero of=/dev/null bs=930M count=1
+sh -c 'echo $$ >machine.pid; exec dd if=/dev/zero of=/dev/null bs=930M count=1'
 finish machine
 ls >names
 true

@@ -33,6 +33,7 @@ class Oom(unittest.TestCase):
         self.assertIn('Triggered: the OOM killer killed a process', errors)
         victim = re.search(r'The victim was dd \(pid (\d+)\)', errors)
         self.assertTrue(victim, errors)
+        self.assertEqual(int(self.text(f'{case}.pid')), int(victim[1]), errors)
         # the kernel's report as a snapshot
         kill = json.loads(self.text(f'{case}.oom.json'))['oom']
         self.assertEqual(('dd', int(victim[1])), (kill['victim'], kill['victim_pid']))
@@ -41,7 +42,7 @@ class Oom(unittest.TestCase):
         self.assertIn(f'Victim: dd (pid {victim[1]})', page)
         processes = page[page.index('ALLOCATIONS BY PROCESS'):page.index('ALLOCATIONS BY CALL SITE')]
         first_row = processes[processes.index('Pages by process'):].splitlines()[2]
-        self.assertIn('dd-', first_row, processes)
+        self.assertRegex(first_row, r'\bdd-\d', processes)
         self.assertIn('MEMORY AT THE KILL', page)
         # the profile
         with gzip.open(os.path.join(self.out, f'{case}.pb.gz')) as file:

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/record/oom.hpp"
 
-#include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/klog.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
+#include "cli/program.hpp"
 #include "cli/record/oom_page.hpp"
 #include "cli/support/own_program.hpp"
 #include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
 #include "formats/kmt/snapshot.hpp"
 #include "reading/snapshots.hpp"
+#include "snapshot/collect.hpp"
 #include "snapshot/log/oom_report.hpp"
 
 namespace kmt {
 
 namespace {
 
-// Returns the kernel's log. Empty if it cannot be read.
-std::string running_kernel_log() {
-  constexpr int kSizeOfBuffer = 10;  // SYSLOG_ACTION_SIZE_BUFFER
-  constexpr int kReadAll = 3;        // SYSLOG_ACTION_READ_ALL
-  const int size = ::klogctl(kSizeOfBuffer, nullptr, 0);
-  if (size <= 0) return {};
-  std::string log(static_cast<std::size_t>(size), '\0');
-  const int got = ::klogctl(kReadAll, log.data(), size);
-  log.resize(static_cast<std::size_t>(std::max(got, 0)));
-  return log;
+constexpr const char* kOomScore = "/proc/self/oom_score_adj";
+
+std::optional<OomReport> last_oom_report() {
+  int error = 0;
+  std::vector<OomReport> reports = oom_reports(running_kernel_log(error));
+  if (reports.empty()) return std::nullopt;
+  return std::move(reports.back());
 }
 
-// Returns the last report in the kernel's log. Nothing if the log has none.
-std::optional<StateSample> last_oom_report() {
-  std::vector<OomReport> reports = oom_reports(running_kernel_log());
-  if (reports.empty()) return std::nullopt;
-  OomReport& report = reports.back();
-  derive_page_size(report);
-  correct_shifted_counters(report);
-  drop_damaged_totals(report);
-  return sample_of(report);
+// Returns the last report in the kernel's log. Nothing if it is the earlier report, or if the log has none.
+std::optional<StateSample> oom_report_after(const std::string& earlier) {
+  std::optional<OomReport> report = last_oom_report();
+  // the log may have lost the first lines of the earlier report since then
+  if (!report || earlier.ends_with(report->text)) return std::nullopt;
+  derive_page_size(*report);
+  correct_shifted_counters(*report);
+  drop_damaged_totals(*report);
+  return sample_of(*report);
 }
 
 void write_report_as_snapshot(const std::string& path, const StateSample& report, KernelDescription kernel) {
@@ -63,9 +63,77 @@ void run_own_command(std::vector<std::string> words) {
   const std::string name = words.at(1);
   const pid_t child = start_own_program(std::move(words));
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  do ended = ::waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  if (ended != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Error(fmt::format("kmemtrace {} failed", name));
+}
+
+bool has_command(std::string_view name) {
+  try {
+    refuse_absent_command(name);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error(fmt::format("kmemtrace {} failed", name));
+}
+
+// Writes a file. If that fails, prints a warning, because the trace is good without it. After an OOM kill, memory may
+// still be short, so failed allocations are handled too.
+void try_to_write(const std::string& path, const std::function<void()>& write) {
+  try {
+    write();
+    say("Wrote {}\n", printable(path));
+  } catch (const std::exception& error) {
+    say("warning: cannot write {}: {}\n", printable(path), error.what());
+  }
+}
+
+// Prints which files this build cannot write, and how to get their content.
+void say_absent_files(const std::string& trace, bool has_profile) {
+  std::vector<std::string> absent;
+  std::vector<std::string> commands;
+  if (!has_oom_page()) {
+    absent.emplace_back("a page about the kill");
+    commands.push_back("kmemtrace report " + trace);
+  }
+  if (!has_profile) {
+    absent.emplace_back("a profile");
+    commands.push_back(fmt::format("kmemtrace export {} --to pprof", trace));
+  }
+  if (absent.empty()) return;
+  say("note: this build cannot write {}. Run this with the full kmemtrace: {}\n", fmt::join(absent, " or "),
+      printable(fmt::format("{}", fmt::join(commands, "; "))));
+}
+
+void describe_kill(const std::string& trace, const std::string& earlier_report) {
+  const std::string stem = trace.ends_with(".kmt") ? trace.substr(0, trace.size() - 4) : trace;
+  const KernelDescription kernel = describe_running_kernel();
+  const std::optional<StateSample> report = oom_report_after(earlier_report);
+  std::optional<SnapshotResult> memory;
+  if (report) {
+    memory = snapshot_of(*report, kernel);
+    if (memory->memory.oom) say("The victim was {}\n", victim_of_kill(*memory->memory.oom));
+    const std::string snapshot = stem + ".oom.kmt";
+    try_to_write(snapshot, [&] { write_report_as_snapshot(snapshot, *report, kernel); });
+  } else {
+    say("warning: the kernel's log has no report of this kill, or cannot be read\n");
+  }
+  const std::string page = stem + ".html";
+  if (has_oom_page())
+    try_to_write(page, [&] {
+      ResultFile file(page, {trace});
+      file.write(page_of_kill(trace, memory ? &*memory : nullptr));
+      file.finish();
+    });
+  const std::string profile = stem + ".pb.gz";
+  const bool has_profile = has_command("export");
+  if (has_profile)
+    try_to_write(profile, [&] {
+      run_own_command({"kmemtrace", "export", trace, "--to", "pprof", "--output", profile});
+    });
+  say_absent_files(trace, has_profile);
 }
 
 }  // namespace
@@ -78,42 +146,36 @@ std::string victim_of_kill(const OomKill& kill) {
   return text;
 }
 
-void avoid_oom_killer() {
+OomProtection::OomProtection() {
   try {
-    write_file("/proc/self/oom_score_adj", "-1000");
+    std::string before = read_file(kOomScore);
+    write_file(kOomScore, "-1000");
+    before_ = std::move(before);
   } catch (const Error&) {
-    say("note: kmemtrace cannot protect itself from the OOM killer (/proc/self/oom_score_adj)\n");
+    say("note: kmemtrace cannot protect itself from the OOM killer ({})\n", kOomScore);
   }
 }
 
-void write_oom_files(const std::string& trace) {
-  const std::string stem = trace.ends_with(".kmt") ? trace.substr(0, trace.size() - 4) : trace;
-  const auto try_to_write = [](const std::string& path, const auto& write) {
-    try {
-      write(path);
-      say("Wrote {}\n", printable(path));
-    } catch (const Error& error) {
-      say("warning: cannot write {}: {}\n", printable(path), error.what());
-    }
-  };
-  const KernelDescription kernel = describe_running_kernel();
-  const std::optional<StateSample> report = last_oom_report();
-  std::optional<SnapshotResult> memory;
-  if (report) {
-    memory = snapshot_of(*report, kernel);
-    if (memory->memory.oom) say("The victim was {}\n", victim_of_kill(*memory->memory.oom));
-    try_to_write(stem + ".oom.kmt", [&](const std::string& path) { write_report_as_snapshot(path, *report, kernel); });
-  } else {
-    say("warning: the kernel's log has no report of the kill, or cannot be read\n");
+OomProtection::~OomProtection() {
+  if (before_.empty()) return;
+  try {
+    write_file(kOomScore, before_);
+  } catch (const std::exception& error) {
+    say("warning: kmemtrace stays protected from the OOM killer until it ends: {}\n", error.what());
   }
-  try_to_write(stem + ".html", [&](const std::string& path) {
-    ResultFile file(path, {trace});
-    file.write(page_of_kill(trace, memory ? &*memory : nullptr));
-    file.finish();
-  });
-  try_to_write(stem + ".pb.gz", [&](const std::string& path) {
-    run_own_command({"kmemtrace", "export", trace, "--to", "pprof", "--output", path});
-  });
+}
+
+std::string text_of_last_oom_report() {
+  std::optional<OomReport> report = last_oom_report();
+  return report ? std::move(report->text) : std::string();
+}
+
+void write_oom_files(const std::string& trace, const std::string& earlier_report) {
+  try {
+    describe_kill(trace, earlier_report);
+  } catch (const std::exception& error) {
+    say("warning: cannot describe the kill: {}\n", error.what());
+  }
 }
 
 }  // namespace kmt

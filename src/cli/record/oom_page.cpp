@@ -36,11 +36,13 @@ std::string last_allocations(const AnalyseOptions& options, GroupKey key, std::u
 
 }  // namespace
 
+bool has_oom_page() { return true; }
+
 std::string page_of_kill(const std::string& trace, const SnapshotResult* memory) {
   const TextStyle style;
   std::string text = memory != nullptr && memory->memory.oom
                          ? fmt::format("Victim: {}\n\n", victim_of_kill(*memory->memory.oom))
-                         : "Victim: unknown. The kernel's log has no report of the kill, or cannot be read.\n\n";
+                         : "Victim: unknown. The kernel's log has no report of this kill, or cannot be read.\n\n";
   AnalyseOptions options;
   options.trace.files = {trace};
   const ReportResult whole = analyse(options, ReportRequest{});

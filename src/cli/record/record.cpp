@@ -122,6 +122,8 @@ int record_trace(const RecordOptions& options) {
 
   PreviousBoot previous_boot;
   bool triggered = false;
+  std::optional<OomProtection> protection;
+  std::string earlier_report;
   RecordSteps steps;
   steps.ended = [&] {
     if (trigger && !triggered)
@@ -135,7 +137,10 @@ int record_trace(const RecordOptions& options) {
           printable(options.output),
           output.is_flight_recorder() && options.persistent.empty() ? "SIGUSR2 writes the kept events, " : "");
     if (trigger) trigger->start();
-    if (trigger && trigger->waits_for_oom()) avoid_oom_killer();
+    if (trigger && trigger->waits_for_oom()) {
+      earlier_report = text_of_last_oom_report();
+      protection.emplace();
+    }
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
     if (previous)
@@ -146,10 +151,11 @@ int record_trace(const RecordOptions& options) {
                                : record(tracefs, request, hooks);
   };
   const auto [outcome, written] = run_recording(options, output, steps);
+  protection.reset();
   if (triggered) say("Triggered: {}\n", trigger->what_happened());
   print_summary(options, outcome, written, "larger buffers (-b, --max-memory) or fewer events (-e, --filter)");
   print_notes(outcome);
-  if (triggered && trigger->waits_for_oom()) write_oom_files(written.path);
+  if (triggered && trigger->waits_for_oom()) write_oom_files(written.path, earlier_report);
   if (previous) say_previous_boot(previous_boot);
   if (boot && outcome.end != RecordEnd::cannot_write) give_boot_buffer_back(*boot);
   if (outcome.end != RecordEnd::cannot_write) return command_exit_status(outcome);

@@ -32,9 +32,7 @@ Trigger::Trigger(const std::string& given) : condition_(given) {
     throw Error(fmt::format("Not a valid condition: \"{}\"", printable(condition)))
         .hint(
             "Write oom, failure, NAME>SIZE, NAME<SIZE, NAME+SIZE or NAME+SIZE/TIME, where NAME is a name in "
-            "/proc/meminfo "
-            "or "
-            "/proc/vmstat: SUnreclaim>2G, MemFree<200M, SUnreclaim+500M, SUnreclaim+500M/10m");
+            "/proc/meminfo or /proc/vmstat: SUnreclaim>2G, MemFree<200M, SUnreclaim+500M, SUnreclaim+500M/10m");
   key_ = trim(condition.substr(0, at));
   comparison_ = condition[at];
   std::string limit = condition.substr(at + 1);

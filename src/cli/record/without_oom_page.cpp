@@ -4,6 +4,8 @@
 
 namespace kmt {
 
+bool has_oom_page() { return false; }
+
 std::string page_of_kill(const std::string&, const SnapshotResult*) {
   throw missing_part("write HTML reports", "npm", "HTML");
 }
