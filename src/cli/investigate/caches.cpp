@@ -36,7 +36,7 @@ std::vector<std::string> names_of_unknown(const std::vector<LargeCache>& caches)
 double cpu_seconds() { return static_cast<double>(own_cpu_ns()) / 1e9; }
 
 // Adds the kinds of objects to the caches. `most_seconds` is the CPU time that this may take.
-void sample_caches(double most_seconds, std::vector<LargeCache>& caches) {
+void add_kinds(double most_seconds, std::vector<LargeCache>& caches) {
   const double end = cpu_seconds() + most_seconds;
   ObjectsReport report = sample_objects(
       names_of_unknown(caches), kLimits, [end](double) { return cpu_seconds() < end; }, memory_without_kcore());
@@ -50,11 +50,21 @@ void sample_caches(double most_seconds, std::vector<LargeCache>& caches) {
   }
 }
 
+// Adds the kinds that an investigation stored. If the file is damaged, reports this.
+void add_stored_kinds(const std::string& path, InvestigationResult& result) {
+  try {
+    read_sampled_caches(path, result.large_caches);
+  } catch (const Error& error) {
+    result.unseen.push_back(
+        {"the kinds of objects that the investigation stored", fmt::format("{}: {}", path, error.what()), ""});
+  }
+}
+
 }  // namespace
 
 void inspect_large_caches(const SnapshotResult& after, const std::string& objects, InvestigationResult& result) {
   result.large_caches = large_caches(after, result.judgement);
-  if (!objects.empty()) read_sampled_caches(objects, result.large_caches);
+  if (!objects.empty()) add_stored_kinds(objects, result);
   const std::vector<std::string> names = names_of_unknown(result.large_caches);
   if (names.empty()) return;
   const auto cannot = [&](std::string why, std::string how) {
@@ -68,8 +78,8 @@ void inspect_large_caches(const SnapshotResult& after, const std::string& object
     return cannot(fmt::format("the CPU budget of {:.1f} s was used", result.cost->most_cpu_seconds),
                   "raise --cpu, or run " + command);
   try {
-    sample_caches(std::min(left, std::max(kSecondsOfObjects, kMostPart * result.cost->most_cpu_seconds)),
-                  result.large_caches);
+    add_kinds(std::min(left, std::max(kSecondsOfObjects, kMostPart * result.cost->most_cpu_seconds)),
+              result.large_caches);
   } catch (const Error& error) {
     cannot(error.what(), error.hint());
   }

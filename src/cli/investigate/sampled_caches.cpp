@@ -21,8 +21,9 @@ using ObjectsJson = nlohmann::json;
 using TargetKind = WordTarget::Kind;
 
 constexpr const char* kObjectsSchema = "kmemtrace.investigate-objects/1";
-// Larger than any machine, and small enough that sums do not overflow.
-constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 60;
+// Larger than any cache, and small enough that the sum of all kinds does not overflow.
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 48;
+constexpr std::size_t kMostKinds = 10'000;
 constexpr std::uint64_t kLargestObject = std::uint64_t{1} << 30;
 
 template <typename Value>
@@ -40,7 +41,7 @@ constexpr std::array kModuleSources = {ModuleSource::unknown, ModuleSource::symb
 constexpr std::array kConfidences = {Confidence::none, Confidence::low, Confidence::medium, Confidence::high};
 
 template <typename Value, std::size_t kCount>
-std::string_view name_in(const std::array<Names<Value>, kCount>& names, Value value) {
+std::string_view word_for(const std::array<Names<Value>, kCount>& names, Value value) {
   return std::ranges::find(names, value, &Names<Value>::first)->second;
 }
 
@@ -72,7 +73,7 @@ double share_in(const ObjectsJson& json) {
 
 ObjectsJson json_of(const KindMember& member) {
   const WordTarget& target = member.target;
-  return {{"offset", member.offset}, {"target", name_in(kTargets, target.kind)},
+  return {{"offset", member.offset}, {"target", word_for(kTargets, target.kind)},
           {"name", target.name},     {"module", target.module},
           {"in", target.offset},     {"share", member.share}};
 }
@@ -134,9 +135,9 @@ ObjectsJson json_of(const CacheKinds& cache, ReadingEnd end) {
   json["searched"] = cache.searched;
   json["knows_all_slots"] = cache.knows_all_slots;
   json["knows_cpu_lists"] = cache.knows_cpu_lists;
-  json["objects"] = cache.objects.value_or(0);
-  json["bytes"] = cache.bytes.value_or(0);
-  json["end"] = name_in(kEnds, end);
+  json["objects"] = cache.objects ? ObjectsJson(*cache.objects) : ObjectsJson();
+  json["bytes"] = cache.bytes ? ObjectsJson(*cache.bytes) : ObjectsJson();
+  json["end"] = word_for(kEnds, end);
   json["kinds"] = ObjectsJson::array();
   for (const SlabKind& kind : cache.kinds) json["kinds"].push_back(json_of(kind));
   return json;
@@ -150,13 +151,15 @@ CacheKinds cache_of(const ObjectsJson& json) {
   cache.searched = share_in(json.at("searched"));
   cache.knows_all_slots = json.at("knows_all_slots").get<bool>();
   cache.knows_cpu_lists = json.at("knows_cpu_lists").get<bool>();
-  cache.objects = counted(json.at("objects"));
-  cache.bytes = counted(json.at("bytes"));
+  if (!json.at("objects").is_null()) cache.objects = counted(json.at("objects"));
+  if (!json.at("bytes").is_null()) cache.bytes = counted(json.at("bytes"));
+  if (json.at("kinds").size() > kMostKinds) throw Error("a cache has too many kinds of objects");
   for (const ObjectsJson& kind : json.at("kinds")) cache.kinds.push_back(kind_of(kind));
   return cache;
 }
 
-void take_caches(const ObjectsJson& json, std::vector<LargeCache>& caches) {
+// Returns the caches with their kinds of objects.
+std::vector<LargeCache> with_kinds(std::vector<LargeCache> caches, const ObjectsJson& json) {
   if (json.at("schema") != kObjectsSchema) throw Error("its version is not supported");
   for (const ObjectsJson& stored : json.at("caches")) {
     const auto cache = std::ranges::find(caches, stored.at("name").get<std::string>(), &LargeCache::name);
@@ -164,6 +167,7 @@ void take_caches(const ObjectsJson& json, std::vector<LargeCache>& caches) {
     cache->kinds = cache_of(stored);
     cache->end = value_in(kEnds, stored.at("end"));
   }
+  return caches;
 }
 
 }  // namespace
@@ -189,7 +193,7 @@ void read_sampled_caches(const std::string& path, std::vector<LargeCache>& cache
   };
   const std::string text = read_file(path);
   try {
-    take_caches(ObjectsJson::parse(text), caches);
+    caches = with_kinds(caches, ObjectsJson::parse(text));
   } catch (const ObjectsJson::exception& error) {
     throw refuse(error.what());
   } catch (const Error& error) {

@@ -420,6 +420,43 @@ TEST_F(InvestigateCopies, DamagedKindsOfObjectsAreRefused) {
   }
 }
 
+// The first cache in the file is intact, and the second has a damaged number.
+TEST_F(InvestigateCopies, DamagedKindsOfObjectsChangeNothing) {
+  LargeCache second = sampled_cache();
+  second.name = "dentry";
+  std::string text = json_sampled_caches({sampled_cache(), second});
+  const std::size_t at = text.rfind("\"sampled\":40");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at + 10, "-");
+  write(kObjectsFile, text);
+  std::vector<LargeCache> caches(2);
+  caches[0].name = "kmalloc-192";
+  caches[1].name = "dentry";
+  EXPECT_THROW(read_sampled_caches(folder_ / kObjectsFile, caches), Error);
+  EXPECT_FALSE(caches[0].kinds || caches[1].kinds);
+}
+
+TEST_F(InvestigateCopies, UnknownNumbersOfObjectsStayUnknown) {
+  LargeCache cache = sampled_cache();
+  cache.kinds->objects.reset();
+  cache.kinds->bytes.reset();
+  write(kObjectsFile, json_sampled_caches({cache}));
+  std::vector<LargeCache> caches(1);
+  caches[0].name = cache.name;
+  read_sampled_caches(folder_ / kObjectsFile, caches);
+  ASSERT_TRUE(caches[0].kinds);
+  EXPECT_FALSE(caches[0].kinds->objects || caches[0].kinds->bytes);
+}
+
+TEST_F(InvestigateCopies, TooManyKindsOfObjectsAreRefused) {
+  LargeCache cache = sampled_cache();
+  cache.kinds->kinds.resize(10'001, cache.kinds->kinds.front());
+  write(kObjectsFile, json_sampled_caches({cache}));
+  std::vector<LargeCache> caches(1);
+  caches[0].name = cache.name;
+  EXPECT_THROW(read_sampled_caches(folder_ / kObjectsFile, caches), Error);
+}
+
 TEST_F(InvestigateCopies, Version1NamesTheMemoryCgroup) {
   write("7/cgroup", "9:name=systemd:/other\n4:cpu,memory:/db/a:b\n0::/\n");
   write("8/cgroup", "0::/system.slice\n");

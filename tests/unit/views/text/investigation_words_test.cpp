@@ -300,5 +300,48 @@ TEST(InvestigationWords, SumsAloneDoNotRuleOutGrowth) {
   EXPECT_NE(conclusion.words.find("could not be traced"), std::string::npos) << conclusion.words;
 }
 
+TEST(InvestigationWords, LongWaitsHaveASection) {
+  InvestigationResult result;
+  EXPECT_EQ(text_investigation(result, {}).find("waited"), std::string::npos);
+  result.waits.some_share = 0.075;
+  const std::string low = text_investigation(result, {});
+  EXPECT_NE(low.find("at least one task waited for memory during 7.5%"), std::string::npos) << low;
+  EXPECT_EQ(low.find("Waits for memory"), std::string::npos) << low;
+  // the verdict decides, not the share
+  result.waits.are_long = true;
+  const std::string high = text_investigation(result, {});
+  EXPECT_NE(high.find("Waits for memory"), std::string::npos) << high;
+  EXPECT_NE(high.find("kmemtrace record --stalls"), std::string::npos) << high;
+  EXPECT_NE(json_investigation(result).find("\"are_long\""), std::string::npos);
+}
+
+TEST(InvestigationWords, NamesTheLongestWaiterOfTheRecording) {
+  InvestigationResult result;
+  WaitSums sums;
+  sums.waits = 3;
+  sums.total_ns = 4'000'000'000;
+  sums.own_ns[static_cast<std::size_t>(StallKind::compaction)] = 1'000'000'000;
+  result.waits.recorded = sums;
+  sums.waits = 2;
+  sums.total_ns = 3'000'000'000;
+  result.waits.processes = {{"dd\x1b", sums}};
+  const std::string text = text_investigation(result, {});
+  std::string words;  // the text without line breaks
+  for (const char letter : text)
+    if (letter != ' ' && letter != '\n')
+      words += letter;
+    else if (!words.ends_with(' '))
+      words += ' ';
+  EXPECT_NE(words.find("in the recording, tasks waited 4.00 s in 3 waits, 1.00 s of it in compaction; dd"),
+            std::string::npos)
+      << words;
+  EXPECT_NE(words.find("waited longest, 3.00 s"), std::string::npos) << words;
+  EXPECT_EQ(words.find('\x1b'), std::string::npos) << words;
+  // no task waited
+  result.waits.recorded = WaitSums{};
+  result.waits.processes.clear();
+  EXPECT_EQ(text_investigation(result, {}).find("tasks waited"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kmt::planted
