@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "formats/ftrace/page.hpp"
+#include "trace/ring_page.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "formats/ftrace/page.hpp"
+#include "trace/ring_page.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;

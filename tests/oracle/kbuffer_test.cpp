@@ -13,9 +13,9 @@ extern "C" {  // the header lacks extern "C"
 
 #include "base/file.hpp"
 #include "formats/ftrace/event_format.hpp"
-#include "formats/ftrace/page.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt {
 namespace {

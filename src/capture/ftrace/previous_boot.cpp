@@ -2,17 +2,20 @@
 #include "capture/ftrace/previous_boot.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cerrno>
 #include <set>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
 #include "base/proc_text.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "capture/features/tsc_scale.hpp"
 #include "capture/ftrace/boot.hpp"
 #include "capture/ftrace/ring_marks.hpp"
@@ -31,9 +34,10 @@ template <typename Use>
 void for_each_page_group(const RawCpu& cpu, std::uint32_t page_bytes, Use use) {
   std::vector<std::uint8_t> pages(kPagesAtOnce * page_bytes);
   for (std::uint64_t at = 0; at < cpu.bytes;) {
-    const std::size_t wanted = std::min<std::uint64_t>(pages.size(), cpu.bytes - at);
+    const std::size_t wanted = to_size(std::min<std::uint64_t>(pages.size(), cpu.bytes - at));
     const ssize_t got = ::pread(cpu.pages.get(), pages.data(), wanted, static_cast<off_t>(at));
-    if (got < 0 || static_cast<std::size_t>(got) != wanted) throw system_error("Cannot read the collected pages", "");
+    if (got < 0) throw system_error("Cannot read the collected pages", "");
+    if (static_cast<std::size_t>(got) != wanted) throw Error("The collected pages are shorter than expected");
     use(Bytes{pages.data(), wanted});
     at += wanted;
   }
@@ -45,20 +49,26 @@ struct Contents {
   std::uint64_t last_ticks = 0;
 };
 
-// Finds the latest mark, and the times at which the first and the last page start.
-Contents look_through(const std::vector<RawCpu>& cpus, std::uint32_t page_bytes) {
+// Finds the latest mark, and the times at which the first and the last page start. Ignores the times of empty pages,
+// and of pages that start before the previous page of their CPU, because these are damaged.
+Contents look_through(const std::vector<RawCpu>& cpus, const KernelDescription& kernel) {
+  const PageLayout layout{kernel.byte_order, kernel.long_bytes, kernel.sub_buffer_bytes};
   Contents contents;
-  MarkFinder marks;
-  for (const RawCpu& cpu : cpus)
-    for_each_page_group(cpu, page_bytes, [&](Bytes pages) {
-      marks.look({reinterpret_cast<const char*>(pages.data()), pages.size()});
-      for (std::size_t at = 0; at + page_bytes <= pages.size(); at += page_bytes) {
-        std::uint64_t ticks = 0;
-        std::memcpy(&ticks, pages.data() + at, sizeof ticks);
-        contents.first_ticks = std::min(contents.first_ticks, ticks);
-        contents.last_ticks = std::max(contents.last_ticks, ticks);
+  MarkFinder marks(layout, marker_event(kernel.formats));
+  for (const RawCpu& cpu : cpus) {
+    std::uint64_t latest = 1;
+    for_each_page_group(cpu, kernel.sub_buffer_bytes, [&](Bytes pages) {
+      for (; pages.size() >= kernel.sub_buffer_bytes; pages = pages.subspan(kernel.sub_buffer_bytes)) {
+        const Bytes page = pages.first(kernel.sub_buffer_bytes);
+        marks.look(page);
+        const PageHeader header = read_page_header(page, layout);
+        if (header.data_bytes == 0 || header.time < latest) continue;
+        latest = header.time;
+        contents.first_ticks = std::min(contents.first_ticks, latest);
+        contents.last_ticks = std::max(contents.last_ticks, latest);
       }
     });
+  }
   contents.mark = marks.latest();
   return contents;
 }
@@ -78,7 +88,8 @@ std::string value_in(const RingMark& mark, const char* name) {
   return found == mark.end() ? "" : found->second;
 }
 
-// Moves the kernel's symbols to the addresses of the earlier boot. Removes them if these addresses are unknown.
+// Moves the kernel's symbols to the addresses of the earlier boot. Removes them if these addresses are unknown. Symbols
+// of this boot stay as they are.
 void move_symbols(KernelDescription& kernel, const LastBoot& last, const std::optional<RingMark>& mark,
                   const std::string& modules_now, PreviousBoot& boot) {
   std::optional<std::uint64_t> text = last.kernel_text;
@@ -89,13 +100,68 @@ void move_symbols(KernelDescription& kernel, const LastBoot& last, const std::op
     if (const auto marked = parse_hexadecimal(value_in(*mark, "text"))) text = marked;
     modules.merge(modules_of(*mark));
   }
-  kernel.kallsyms =
-      text && !boot.other_kernel ? kallsyms_of_earlier_boot(kernel.kallsyms, *text, modules, modules_now) : "";
+  if (!boot.is_this_boot)
+    kernel.kallsyms =
+        text && !boot.other_kernel ? kallsyms_of_earlier_boot(kernel.kallsyms, *text, modules, modules_now) : "";
   boot.has_symbols = !kernel.kallsyms.empty();
   std::set<std::string> loaded;
   for (const LoadedModule& module : parse_modules(modules_now)) loaded.insert(module.name);
   for (const auto& [name, address] : modules)
     if (!loaded.contains(name)) boot.unknown_modules.push_back(name);
+}
+
+// Describes the boot whose pages were collected, and passes the pages to the sink.
+void pass_on(RecordOutcome& outcome, const LastBoot& last, const RecordHooks& hooks, PreviousBoot& boot) {
+  KernelDescription& kernel = outcome.recording.kernel;
+  const std::string this_boot = kernel.notes["boot_id"];
+  const std::string modules_now = kernel.notes["modules"];
+  const std::string version_now = kernel.version;
+  const std::string release_now = kernel.release;
+  const Contents contents = look_through(outcome.recording.cpus, kernel);
+  forget_this_boot(kernel);
+  boot.described = contents.mark.has_value();
+  if (contents.mark) apply_mark(*contents.mark, kernel);
+  boot.is_this_boot = boot.described ? kernel.notes["boot_id"] == this_boot : last.is_current;
+  boot.other_kernel = kernel.version != version_now || kernel.release != release_now;
+  move_symbols(kernel, last, contents.mark, modules_now, boot);
+  kernel.clock_choices = clock_choices(kernel.clock_choices, kernel.clock);
+  kernel.clock_scale = scale_of_clock(kernel.clock);
+  outcome.seconds = static_cast<double>(kernel.clock_scale.to_ns(contents.last_ticks) -
+                                        kernel.clock_scale.to_ns(std::min(contents.first_ticks, contents.last_ticks))) /
+                    1e9;
+  std::vector<unsigned> cpus;
+  for (const RawCpu& cpu : outcome.recording.cpus) cpus.push_back(cpu.cpu);
+  if (PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr)
+    for (const RawCpu& cpu : outcome.recording.cpus)
+      for_each_page_group(cpu, kernel.sub_buffer_bytes, [&](Bytes pages) { sink->pages(cpu.cpu, pages); });
+}
+
+// Throws Error if the disk has no room for the pages and for the trace. Reading empties the buffer, so this must be
+// known before the first page is read.
+void refuse_full_disk(const std::string& instance, const std::string& folder) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  const std::uint64_t cpus = ring_buffer_cpus(instance).size();
+  // the trace also has a description of the kernel, and the recording reserves 1 MiB for each CPU twice
+  const std::uint64_t bytes = 2 * buffer_bytes_of(instance) + (2 * cpus + 32) * kMiB;
+  const FileDescriptor room = unnamed_file(folder);
+  const int code = ::posix_fallocate(room.get(), 0, static_cast<off_t>(bytes));
+  if (code != ENOSPC && code != EDQUOT) return;
+  throw Error(fmt::format("The disk is full: collecting the events needs {}", humane_bytes(bytes)))
+      .hint("Choose another folder with -o. The events are still in the buffer")
+      .at({folder, {}, {}});
+}
+
+// Gives names to the files of pages, which would otherwise vanish when they are closed. Returns a text that says where
+// the pages are.
+std::string name_pages(const std::vector<RawCpu>& cpus, const std::string& folder) {
+  const std::string prefix = fmt::format("{}/kmemtrace-pages-{}-cpu", folder, ::getpid());
+  for (const RawCpu& cpu : cpus) {
+    const std::string now = fmt::format("/proc/self/fd/{}", cpu.pages.get());
+    const std::string name = fmt::format("{}{}", prefix, cpu.cpu);
+    if (::linkat(AT_FDCWD, now.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      return fmt::format("The events are lost, because {} cannot be made", name);
+  }
+  return fmt::format("The buffer is empty now. Its pages are in the files {}*", prefix);
 }
 
 }  // namespace
@@ -118,41 +184,24 @@ RecordOutcome collect_previous_boot(const std::string& tracefs, const Persistent
                                     const RecordHooks& hooks, PreviousBoot& boot) {
   RecordOutcome outcome;
   const LastBoot last = parse_last_boot_info(read_file(instance.path + "/last_boot_info"));
-  KernelDescription& kernel = outcome.recording.kernel;
   // since Linux 6.15, the kernel restores the clock of the earlier boot
-  kernel = describe_kernel(tracefs, instance.path, events, current_clock(instance.path));
-  const std::string this_boot = kernel.notes["boot_id"];
-  const std::string modules_now = kernel.notes["modules"];
-  const std::string version_now = kernel.version;
-  const std::string release_now = kernel.release;
+  outcome.recording.kernel = describe_kernel(tracefs, instance.path, events, current_clock(instance.path));
+  refuse_full_disk(instance.path, scratch_directory);
 
-  RingReaders readers(instance.path, kernel.sub_buffer_bytes, scratch_directory, nullptr);
+  RingReaders readers(instance.path, outcome.recording.kernel.sub_buffer_bytes, scratch_directory, nullptr);
   readers.start();
   outcome.recording.cpus = readers.finish(outcome.write_error);
-  if (!outcome.write_error.empty()) throw Error(outcome.write_error).at({scratch_directory, {}, {}});
-  std::vector<unsigned> cpus;
+  if (!outcome.write_error.empty()) outcome.end = RecordEnd::cannot_write;
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = read_buffer_statistics(instance.path, cpu.cpu);
     outcome.cost.ring_buffer_bytes += read_buffer_size(instance.path, cpu.cpu);
-    cpus.push_back(cpu.cpu);
   }
-
-  const Contents contents = look_through(outcome.recording.cpus, kernel.sub_buffer_bytes);
-  forget_this_boot(kernel);
-  boot.described = contents.mark.has_value();
-  if (contents.mark) apply_mark(*contents.mark, kernel);
-  boot.is_this_boot = boot.described && kernel.notes["boot_id"] == this_boot;
-  boot.other_kernel = kernel.version != version_now || kernel.release != release_now;
-  move_symbols(kernel, last, contents.mark, modules_now, boot);
-  kernel.clock_choices = clock_choices(kernel.clock_choices, kernel.clock);
-  kernel.clock_scale = scale_of_clock(kernel.clock);
-  outcome.seconds = static_cast<double>(kernel.clock_scale.to_ns(contents.last_ticks) -
-                                        kernel.clock_scale.to_ns(std::min(contents.first_ticks, contents.last_ticks))) /
-                    1e9;
-
-  if (PageSink* const sink = hooks.described ? hooks.described(kernel, cpus) : nullptr)
-    for (const RawCpu& cpu : outcome.recording.cpus)
-      for_each_page_group(cpu, kernel.sub_buffer_bytes, [&](Bytes pages) { sink->pages(cpu.cpu, pages); });
+  try {
+    pass_on(outcome, last, hooks, boot);
+  } catch (Error& error) {
+    error.hint(name_pages(outcome.recording.cpus, scratch_directory));
+    throw;
+  }
   add_own_cost(outcome.cost);
   return outcome;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/number.hpp"
 #include "base/proc_text.hpp"
 
@@ -18,6 +19,7 @@ constexpr std::size_t kPieceBytes = 900;
 constexpr std::size_t kMostPieces = 1 << 14;
 constexpr std::size_t kMostMarks = 1 << 10;
 constexpr std::string_view kFormat = "format ";
+constexpr std::size_t kMostFormats = 1 << 16;  // IDs of events have 16 bits
 
 // Names of the notes about a boot. Other notes are about the kernel or the machine, and are the same after a reboot.
 constexpr std::array kNotes = {"boot_id",
@@ -90,13 +92,12 @@ void apply_mark(const RingMark& mark, KernelDescription& kernel) {
   set_if_there(mark, "thread_groups", kernel.thread_groups);
   set_if_there(mark, "note kernel_version", kernel.version);
   std::erase_if(kernel.formats, [](const FormatText& format) { return format.system != "ftrace"; });
-  for (const auto& [name, text] : mark) {
-    const std::string_view rest = name;
-    if (rest.starts_with(kNote)) kernel.notes[std::string(rest.substr(kNote.size()))] = text;
-    if (!rest.starts_with(kFormat)) continue;
-    const std::size_t system = rest.rfind(' ') + 1;
-    kernel.formats.push_back({std::string(rest.substr(system)), text});
-  }
+  for (const char* const name : kNotes)
+    if (const auto note = mark.find(fmt::format("{}{}", kNote, name)); note != mark.end())
+      kernel.notes[name] = note->second;
+  for (const auto& [name, text] : mark)
+    if (name.starts_with(kFormat) && kernel.formats.size() < kMostFormats)
+      kernel.formats.push_back({name.substr(name.rfind(' ') + 1), text});
 }
 
 std::map<std::string, std::uint64_t> modules_of(const RingMark& mark) {
@@ -119,25 +120,52 @@ std::vector<std::string> split_mark(const RingMark& mark, std::uint64_t serial) 
   return pieces;
 }
 
-void MarkFinder::look(std::string_view pages) {
-  for (std::size_t at = pages.find(kMagic); at != pages.npos; at = pages.find(kMagic, at + 1)) {
-    std::string_view text = pages.substr(at + kMagic.size(), 128 + kPieceBytes);
-    std::array<std::uint64_t, 4> numbers{};  // serial, index, count, size
-    bool good = true;
-    for (std::size_t i = 0; good && i < numbers.size(); ++i) {
-      const auto number = take_number<std::uint64_t>(text);
-      good = number && text.starts_with(i + 1 < numbers.size() ? ' ' : '\n');
-      if (!good) break;
-      numbers[i] = *number;
-      text.remove_prefix(1);
-    }
-    const auto [serial, index, count, size] = numbers;
-    if (!good || count > kMostPieces || index >= count || size > kPieceBytes || size > text.size()) continue;
-    if (marks_.size() >= kMostMarks && !marks_.contains(serial)) marks_.erase(marks_.begin());
-    Pieces& pieces = marks_[serial];
-    pieces.count = count;
-    pieces.found.insert_or_assign(index, std::string(text.substr(0, size)));
+MarkerEvent marker_event(const std::vector<FormatText>& formats) {
+  const auto number_after = [](std::string_view text, std::string_view name) -> std::optional<std::uint16_t> {
+    const std::size_t at = text.find(name);
+    if (at == text.npos) return std::nullopt;
+    text.remove_prefix(at + name.size());
+    return take_number<std::uint16_t>(text);
+  };
+  for (const FormatText& format : formats) {
+    if (format.system != "ftrace" || !format.text.starts_with("name: print\n")) continue;
+    const auto id = number_after(format.text, "\nID: ");
+    const auto offset = number_after(format.text, "field:char buf[];\toffset:");
+    if (id && offset) return {*id, *offset};
   }
+  throw Error("The format of the event ftrace:print is unknown", ExitCode::unsupported);
+}
+
+void MarkFinder::look(Bytes page) {
+  walk_page(page, layout_, [this](std::uint64_t, Bytes event, std::uint64_t) {
+    // an event starts with its ID
+    if (event.size() < std::max<std::size_t>(event_.text_offset, 2)) return;
+    if (load<std::uint16_t>(event.data(), layout_.order) != event_.id) return;
+    add(as_text(event.subspan(event_.text_offset)));
+  });
+}
+
+void MarkFinder::add(std::string_view text) {
+  if (!text.starts_with(kMagic)) return;
+  text.remove_prefix(kMagic.size());
+  const auto serial = take_number<std::uint64_t>(text);
+  if (!serial) return;
+  std::array<std::size_t, 3> numbers{};  // index, count, size
+  for (std::size_t& number : numbers) {
+    if (!text.starts_with(' ')) return;
+    text.remove_prefix(1);
+    const auto found = take_number<std::size_t>(text);
+    if (!found) return;
+    number = *found;
+  }
+  if (!text.starts_with('\n')) return;
+  text.remove_prefix(1);
+  const auto [index, count, size] = numbers;
+  if (count > kMostPieces || index >= count || size > kPieceBytes || size > text.size()) return;
+  if (marks_.size() >= kMostMarks && !marks_.contains(*serial)) marks_.erase(marks_.begin());
+  Pieces& pieces = marks_[*serial];
+  pieces.count = count;
+  pieces.found.insert_or_assign(index, std::string(text.substr(0, size)));
 }
 
 std::optional<RingMark> MarkFinder::latest() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/kernel_description.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt {
 
@@ -24,7 +25,8 @@ using RingMark = std::map<std::string, std::string>;
 RingMark mark_of(const KernelDescription& kernel, std::optional<std::uint64_t> text);
 // Removes data that is only valid for the running boot: tasks, modules, the boot ID.
 void forget_this_boot(KernelDescription& kernel);
-// Adds the data of a mark to the description of the running kernel. Replaces the formats of events.
+// Adds the data of a mark to the description of the running kernel. Replaces the formats of events. Ignores notes that
+// mark_of() does not write, and formats beyond the number of event IDs.
 void apply_mark(const RingMark& mark, KernelDescription& kernel);
 // Returns the addresses of modules in the boot of the mark.
 std::map<std::string, std::uint64_t> modules_of(const RingMark& mark);
@@ -33,11 +35,21 @@ std::map<std::string, std::uint64_t> modules_of(const RingMark& mark);
 // larger values of `serial`.
 std::vector<std::string> split_mark(const RingMark& mark, std::uint64_t serial);
 
-// Collects the texts of split_mark() from ring buffer pages.
+// The event of a text that was written into trace_marker (ftrace:print).
+struct MarkerEvent {
+  std::uint16_t id = 0;
+  std::size_t text_offset = 0;  // offset of the text in the event, in bytes
+};
+// Finds the event in the formats of a kernel. Throws Error if the formats do not have it.
+MarkerEvent marker_event(const std::vector<FormatText>& formats);
+
+// Collects the texts of split_mark() from ring buffer pages. Reads only events of trace_marker, because users without
+// privileges choose texts in other events, such as the paths of programs.
 class MarkFinder {
  public:
-  // Searches these pages for texts of marks.
-  void look(std::string_view pages);
+  MarkFinder(const PageLayout& layout, const MarkerEvent& event) : layout_(layout), event_(event) {}
+  // Searches a page for texts of marks.
+  void look(Bytes page);
   // Returns the latest mark whose texts were all found.
   std::optional<RingMark> latest() const;
 
@@ -46,6 +58,10 @@ class MarkFinder {
     std::size_t count = 0;
     std::map<std::size_t, std::string> found;
   };
+  void add(std::string_view text);
+
+  PageLayout layout_;
+  MarkerEvent event_;
   std::map<std::uint64_t, Pieces> marks_;  // key: serial
 };
 

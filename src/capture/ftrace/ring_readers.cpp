@@ -145,7 +145,7 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
       if (!more) break;
       if (oldest_ == BeforeFirstPage::overwritten && cpu.raw.bytes + filled == 0) clear_missed_events(page);
       filled += page_bytes_;
-      unsigned long commit = 0;  // at offset 8, after the time; see formats/ftrace/page.hpp
+      unsigned long commit = 0;  // at offset 8, after the time; see trace/ring_page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
       constexpr unsigned long kCommitMask = (1ul << 27) - 1;
       more = all || (commit & kCommitMask) >= page_bytes_ / 2;

@@ -16,9 +16,9 @@
 #include "capture/counting/ring_instance.hpp"
 #include "capture/counting/task_process.hpp"
 #include "formats/ftrace/event_format.hpp"
-#include "formats/ftrace/page.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "trace/page_block.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "formats/ftrace/page.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt {
 

@@ -9,11 +9,11 @@
 #include <memory>
 #include <vector>
 
-#include "formats/ftrace/page.hpp"
 #include "formats/kmt/block_encoder.hpp"
 #include "formats/kmt/block_store.hpp"
 #include "trace/kernel_description.hpp"
 #include "trace/page_sink.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt::kmt_format {
 

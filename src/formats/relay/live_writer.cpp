@@ -12,9 +12,9 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/output_file.hpp"
-#include "formats/ftrace/page.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/relay/layout.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt::relay {
 

@@ -10,12 +10,12 @@
 #include "base/text.hpp"
 #include "formats/cpu_streams.hpp"
 #include "formats/ftrace/event_format.hpp"
-#include "formats/ftrace/page.hpp"
 #include "formats/ftrace/record_decoder.hpp"
 #include "formats/ftrace/stack_matcher.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
 #include "trace/calls/records.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt::tracedat {
 

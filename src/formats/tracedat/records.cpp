@@ -10,12 +10,12 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/ftrace/event_format.hpp"
-#include "formats/ftrace/page.hpp"
 #include "formats/ftrace/page_writer.hpp"
 #include "formats/tracedat/file.hpp"
 #include "formats/tracedat/pages.hpp"
 #include "formats/tracedat/writer.hpp"
 #include "trace/recorder_arguments.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt::tracedat {
 

@@ -5,8 +5,20 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
+#include "support/page_builder.hpp"
+
 namespace kmt {
 namespace {
+
+constexpr MarkerEvent kPrint{5, 16};
+
+// An event that contains the text at offset 16, as ftrace:print and sched:sched_process_exec do.
+std::vector<std::uint8_t> event_with(std::uint16_t id, const std::string& text) {
+  test::ByteBuilder event{test::Machine{}};
+  event.u16(id).u16(0).u32(42).u64(0xffffffff81234567).text(text).align(4);
+  return event.get();
+}
 
 KernelDescription recorded_kernel() {
   KernelDescription kernel;
@@ -26,19 +38,23 @@ KernelDescription recorded_kernel() {
   return kernel;
 }
 
-std::string page_with(const std::vector<std::string>& texts) {
-  std::string page(16, '\0');
-  for (const std::string& text : texts) page += std::string("\x05\0\xff", 3) + text + "\n" + '\0';
-  return page;
+std::vector<std::uint8_t> page_with(const std::vector<std::string>& texts, std::uint16_t id = kPrint.id) {
+  test::PageBuilder page(test::Machine{}, 1000);
+  for (const std::string& text : texts) page.long_record(7, event_with(id, text + "\n" + '\0'));
+  return page.build();
 }
 
-TEST(RingMarks, ADescriptionSurvives) {
+class RingMarks : public testing::Test {
+ protected:
+  MarkFinder finder{PageLayout{ByteOrder::little, 8, 4096}, kPrint};
+};
+
+TEST_F(RingMarks, ADescriptionSurvives) {
   const RingMark mark = mark_of(recorded_kernel(), 0xffffffff81000000);
   std::vector<std::string> pieces = split_mark(mark, 7);
   ASSERT_GT(pieces.size(), 3u);
   for (const std::string& piece : pieces) EXPECT_LT(piece.size(), 1024u);
   // the pieces lie in the buffers of two CPUs
-  MarkFinder finder;
   std::reverse(pieces.begin(), pieces.end());
   finder.look(page_with({pieces.begin(), pieces.begin() + 2}));
   EXPECT_FALSE(finder.latest());
@@ -65,9 +81,8 @@ TEST(RingMarks, ADescriptionSurvives) {
   EXPECT_EQ(modules_of(mark), (std::map<std::string, std::uint64_t>{{"ext4", 0xffffffffc0001000}}));
 }
 
-TEST(RingMarks, TheLatestCompleteOneCounts) {
+TEST_F(RingMarks, TheLatestCompleteOneCounts) {
   KernelDescription kernel = recorded_kernel();
-  MarkFinder finder;
   const auto look = [&](const char* boot, std::uint64_t serial, bool whole) {
     kernel.notes["boot_id"] = boot;
     std::vector<std::string> pieces = split_mark(mark_of(kernel, {}), serial);
@@ -82,24 +97,60 @@ TEST(RingMarks, TheLatestCompleteOneCounts) {
   EXPECT_EQ(finder.latest()->at("note boot_id"), "third");
 }
 
-TEST(RingMarks, DamagedPiecesAreIgnored) {
-  MarkFinder finder;
+TEST_F(RingMarks, DamagedPiecesAreIgnored) {
   for (const char* const text :
        {"kmemtrace-mark ", "kmemtrace-mark 1", "kmemtrace-mark 1 0 1 5\n123", "kmemtrace-mark 1 1 1 0\n",
         "kmemtrace-mark 1 0 99999999 3\nabc", "kmemtrace-mark 1 0 1 9999\nabc", "kmemtrace-mark -1 0 1 3\nabc",
         "kmemtrace-mark 99999999999999999999 0 1 3\nabc", "kmemtrace-mark 1 0 1 3 abc"})
-    finder.look(text);
+    finder.look(page_with({text}));
   EXPECT_FALSE(finder.latest());
   // whole pieces whose text is no mark: a length that is too large, or no length
   for (const char* const text : {"kmemtrace-mark 5 0 1 8\n99 a\nbcd\n", "kmemtrace-mark 6 0 1 4\nabcd"})
-    finder.look(text);
+    finder.look(page_with({text}));
   EXPECT_FALSE(finder.latest());
 }
 
-TEST(RingMarks, ManyPiecesOfHostilePagesTakeLittleMemory) {
-  MarkFinder finder;
-  for (int serial = 0; serial < 5000; ++serial) finder.look("kmemtrace-mark " + std::to_string(serial) + " 0 2 3\nabc");
+TEST_F(RingMarks, ManyPiecesOfHostilePagesTakeLittleMemory) {
+  for (int serial = 0; serial < 5000; ++serial)
+    finder.look(page_with({"kmemtrace-mark " + std::to_string(serial) + " 0 2 3\nabc"}));
   EXPECT_FALSE(finder.latest());
+}
+
+// A user without privileges chooses the path of a program, and so the text of another event.
+TEST_F(RingMarks, OnlyEventsOfTraceMarkerCount) {
+  const std::vector<std::string> forged = split_mark({{"release", "forged"}}, 99);
+  finder.look(page_with(forged, 300));
+  // a whole event of trace_marker inside the text of another event
+  const std::vector<std::uint8_t> inner = event_with(kPrint.id, forged.front());
+  finder.look(page_with({std::string(inner.begin(), inner.end())}, 300));
+  finder.look(page_with({"x" + forged.front()}));  // the magic must be at the start of the text
+  EXPECT_FALSE(finder.latest());
+  finder.look(page_with(split_mark({{"release", "true"}}, 1)));
+  ASSERT_TRUE(finder.latest());
+  EXPECT_EQ(finder.latest()->at("release"), "true");
+}
+
+TEST_F(RingMarks, OnlyKnownNotesAndPossibleFormatsCount) {
+  RingMark mark = {{"note boot_id", "one"}, {"note kernel_config", "forged"}, {"note ", "x"}};
+  for (int i = 0; i < 70'000; ++i) mark["format " + std::to_string(i) + " kmem"] = "name: x\n";
+  KernelDescription kernel;
+  kernel.notes["kernel_config"] = "true";
+  apply_mark(mark, kernel);
+  EXPECT_EQ(kernel.notes, (std::map<std::string, std::string>{{"boot_id", "one"}, {"kernel_config", "true"}}));
+  EXPECT_EQ(kernel.formats.size(), 65'536u);
+}
+
+TEST(MarkerEvents, AreFoundInTheFormats) {
+  // from events/ftrace/print/format of Linux 6.12 on x86-64
+  const std::string format =
+      "name: print\nID: 5\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+      "\n\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+      "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n";
+  const MarkerEvent found = marker_event({{"kmem", format}, {"ftrace", "name: bprint\nID: 6\n"}, {"ftrace", format}});
+  EXPECT_EQ(found.id, 5u);
+  EXPECT_EQ(found.text_offset, 16u);
+  EXPECT_THROW(marker_event({{"kmem", format}}), Error);
+  EXPECT_THROW(marker_event({{"ftrace", "name: print\nID: 5\n"}}), Error);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Builds ring buffer pages by hand, record by record. formats/ftrace/page.hpp describes the layout.
+// Builds ring buffer pages by hand, record by record. trace/ring_page.hpp describes the layout.
 #pragma once
 
 #include <optional>

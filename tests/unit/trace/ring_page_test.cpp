@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "formats/ftrace/page.hpp"
+#include "trace/ring_page.hpp"
 
 #include <string>
 
