@@ -78,6 +78,12 @@ std::string persistent_parameters(std::uint64_t bytes) {
   return fmt::format("reserve_mem={}M:4096:kmemtrace trace_instance=kmemtrace@kmemtrace", bytes >> 20);
 }
 
+std::string parameters_for_this_machine(unsigned cpus) {
+  // the available memory would differ from run to run
+  const auto total = find_proc_value(try_read_file("/proc/meminfo").value_or(""), "MemTotal");
+  return persistent_parameters(suitable_persistent_bytes(cpus, total ? total->value : 0));
+}
+
 std::uint64_t suitable_persistent_bytes(unsigned cpus, std::uint64_t memory_bytes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   const std::uint64_t wanted = std::max(cpus, 1u) * 8 * kMiB;

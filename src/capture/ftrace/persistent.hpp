@@ -34,6 +34,8 @@ PersistentInstance with_previous_events(const std::vector<PersistentInstance>& i
 bool supports_persistent(std::string_view kallsyms);
 // Returns the kernel parameters for an instance of this size in bytes.
 std::string persistent_parameters(std::uint64_t bytes);
+// Returns the kernel parameters for an instance that suits this machine.
+std::string parameters_for_this_machine(unsigned cpus);
 // Returns a size in bytes that suits a machine: 8 MiB for each CPU, but at most a sixteenth of the memory.
 std::uint64_t suitable_persistent_bytes(unsigned cpus, std::uint64_t memory_bytes);
 

@@ -70,7 +70,7 @@ class FtraceBackend : public RecordBackend {
   bool counts_missed_calls() const override { return probes_.has_value(); }
   std::optional<MissedCounts> missed_calls() const override { return probes_ ? probes_->missed() : MissedCounts{}; }
   std::uint64_t missed_events() const override { return 0; }
-  std::string statistics(std::size_t cpu) const override;
+  std::string statistics(std::size_t cpu) const override { return statistics_of(cpus_[cpu]); }
 
   void stop() override;
   void finish(RecordOutcome& outcome) override;
@@ -80,9 +80,11 @@ class FtraceBackend : public RecordBackend {
   void set_up_instance();
   void size_own_buffers(const std::optional<RateMeasurement>& measurement);
   void write_mark();
+  void try_to_write_mark();
   void set_up_calls(RecordOutcome& outcome);
   void note_missed_frees(KernelDescription& kernel) const;
   void sum_counters();
+  std::string statistics_of(unsigned cpu) const;
 
   const std::string& tracefs_;
   const RecordRequest& request_;
@@ -106,7 +108,8 @@ class FtraceBackend : public RecordBackend {
   std::chrono::steady_clock::time_point next_mark_;
   std::chrono::steady_clock::time_point next_scan_;  // time of the next scan of /proc
   Tasks tasks_;
-  std::string task_lines_;  // text of describe_processes() at the last scan
+  std::string task_lines_;        // text of describe_processes() at the last scan
+  std::string incomplete_marks_;  // see RecordOutcome
 };
 
 void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
@@ -194,7 +197,7 @@ std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& ou
 
 void FtraceBackend::start() {
   instance_->set("tracing_on", "1");
-  if (is_persistent()) write_mark();
+  if (is_persistent()) try_to_write_mark();
 }
 
 // Writes a description of this boot (capture/ftrace/ring_marks.hpp) into the buffer. The time between two descriptions
@@ -214,23 +217,40 @@ void FtraceBackend::write_mark() {
   now.notes["modules"] = try_read_file("/proc/modules").value_or("");
   now.notes["tasks_later"] = task_lines_;
   const auto serial = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  RingMark mark = mark_of(now, kernel_text_);
+  // One CPU writes the mark. A mark that fills much of this CPU's buffer would overwrite its events, or its own begin.
+  if (bytes_of(mark) > buffer_bytes_ / 4) {
+    remove_tasks(mark);
+    incomplete_marks_ = "the buffer is too small for the names of all tasks";
+  }
   std::size_t bytes = 0;
   const FileDescriptor marker = open_file(instance_->file("trace_marker"), O_WRONLY);
-  for (const std::string& piece : split_mark(mark_of(now, kernel_text_), serial)) {
+  for (const std::string& piece : split_mark(mark, serial)) {
     write_all(marker.get(), piece, instance_->file("trace_marker"));
     bytes += piece.size();
   }
   next_mark_ = std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(2s, 1ms * (bytes / 20));
 }
 
+// A flight recorder continues without a mark. The kernel refuses a mark while something else has disabled the buffer or
+// its markers, or resizes it.
+void FtraceBackend::try_to_write_mark() {
+  next_mark_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  try {
+    write_mark();
+  } catch (const Error& error) {
+    incomplete_marks_ = error.what();
+  }
+}
+
 // Overwritten events in a persistent buffer do not count as lost: a flight recorder keeps only the latest events.
-std::string FtraceBackend::statistics(std::size_t cpu) const {
-  std::string text = read_buffer_statistics(instance_->path(), cpus_[cpu]);
+std::string FtraceBackend::statistics_of(unsigned cpu) const {
+  std::string text = read_buffer_statistics(instance_->path(), cpu);
   return is_persistent() ? without_overrun(text) : text;
 }
 
 void FtraceBackend::poll() {
-  if (is_persistent() && std::chrono::steady_clock::now() >= next_mark_) write_mark();
+  if (is_persistent() && std::chrono::steady_clock::now() >= next_mark_) try_to_write_mark();
   if (processes_) processes_->update();
   sum_counters();
 }
@@ -259,9 +279,9 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   if (is_persistent()) readers_->start();
   outcome.recording.cpus = readers_->finish(outcome.write_error);
   outcome.cost.fullest_buffer = fullest_;
-  for (std::size_t i = 0; i < outcome.recording.cpus.size(); ++i) {
-    RawCpu& cpu = outcome.recording.cpus[i];
-    cpu.statistics = statistics(i);
+  outcome.incomplete_marks = incomplete_marks_;
+  for (RawCpu& cpu : outcome.recording.cpus) {
+    cpu.statistics = statistics_of(cpu.cpu);
     // This line is from kmemtrace, not from the kernel. The line informs readers of the trace that these events are
     // lost.
     if (const std::uint64_t unread = parse_buffer_counters(cpu.statistics).unread; unread > 0)
@@ -269,7 +289,10 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
   }
   graph_.reset();
   if (path_probes_) note_missed_frees(outcome.recording.kernel);
-  if (!instance_->remove()) outcome.left_instance = instance_->path();
+  if (instance_->remove())
+    watcher_.dismiss();
+  else
+    outcome.left_instance = instance_->path();
 }
 
 // Adds missed calls of free functions to the note about functions without a probe. Missed calls do not count as lost

@@ -78,6 +78,18 @@ RingMark mark_of(const KernelDescription& kernel, std::optional<std::uint64_t> t
   return mark;
 }
 
+std::size_t bytes_of(const RingMark& mark) {
+  std::size_t bytes = 0;
+  for (const auto& [name, text] : mark) bytes += name.size() + text.size();
+  return bytes;
+}
+
+void remove_tasks(RingMark& mark) {
+  for (const char* const name :
+       {"saved_cmdlines", "thread_groups", "note tasks", "note tasks_32_bit", "note tasks_later"})
+    mark.erase(name);
+}
+
 void forget_this_boot(KernelDescription& kernel) {
   for (const char* const name : kNotes) kernel.notes.erase(name);
   kernel.notes.erase("module_sections");  // its addresses are those of the running boot

@@ -23,6 +23,10 @@ using RingMark = std::map<std::string, std::string>;
 // Returns the mark of a boot: formats of the recorded events, names of tasks, and addresses of the kernel and of
 // modules. Leaves out data that the same kernel has again after the reboot. `text` is the address of _text.
 RingMark mark_of(const KernelDescription& kernel, std::optional<std::uint64_t> text);
+// Returns the size of the texts of a mark in bytes.
+std::size_t bytes_of(const RingMark& mark);
+// Removes the names of tasks, which are the largest part of the mark on a machine with many tasks.
+void remove_tasks(RingMark& mark);
 // Removes data that is only valid for the running boot: tasks, modules, the boot ID.
 void forget_this_boot(KernelDescription& kernel);
 // Adds the data of a mark to the description of the running kernel. Replaces the formats of events. Ignores notes that

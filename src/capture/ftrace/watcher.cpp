@@ -29,8 +29,10 @@ namespace {
   close_descriptors_from(3);
   if (::chdir("/") != 0) ::_exit(1);
   char byte = 0;
-  while (::read(0, &byte, 1) < 0 && errno == EINTR) {
-  }
+  ssize_t got = 0;
+  do got = ::read(0, &byte, 1);
+  while (got < 0 && errno == EINTR);
+  if (got == 1) ::_exit(0);  // dismissed
   // time during which removing the instance is retried, because another process may have it open
   constexpr unsigned kPatienceSeconds = 60;
   ::_exit(end_use(instance, kPatienceSeconds) ? 0 : 1);
@@ -46,6 +48,10 @@ Watcher::Watcher(const InstanceUse& instance) {
   pid_ = ::fork();
   if (pid_ < 0) throw system_error("Cannot start a process", "");
   if (pid_ == 0) watch(read_end.get(), instance);
+}
+
+void Watcher::dismiss() const {
+  if (::write(alive_.get(), "x", 1) != 1) return;  // the watcher has ended already
 }
 
 Watcher::~Watcher() {

@@ -19,8 +19,11 @@ class Watcher {
   explicit Watcher(const InstanceUse& instance);
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
-  // Ends the watcher. Before it ends, the watcher calls end_use() for the instance.
+  // Ends the watcher. Unless it was dismissed, it calls end_use() for the instance before it ends.
   ~Watcher();
+
+  // Tells the watcher that the use of the instance has ended, so it does not end the use of a later recorder.
+  void dismiss() const;
 
   pid_t pid() const { return pid_; }
 

@@ -114,6 +114,9 @@ struct RecordOutcome {
   std::uint64_t unanswered_build_ids = 0;
   // True if the recorder has too many threads for an event filter, so its threads are excluded by a list of PIDs.
   bool filtered_by_pid_list = false;
+  // With a persistent instance: why a description of the boot could not be written into the buffer, or why it lacks the
+  // tasks. Empty: nothing is missing.
+  std::string incomplete_marks;
 };
 
 // Callbacks of the recorder. All are called in the thread that called the recorder.

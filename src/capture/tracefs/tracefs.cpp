@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +66,36 @@ bool is_stale(std::string_view name, char separator) {
   return pid && start_time(*pid) != parts[1];
 }
 
+void disable_instance(const std::string& path) {
+  for (const char* name : {"/tracing_on", "/events/enable"}) {
+    try {
+      write_file(path + name, "0");
+    } catch (const Error&) {
+      break;  // the instance does not exist any more
+    }
+  }
+}
+
+// Disables a borrowed instance, and removes what a recording has set in it.
+void reset_instance(const InstanceUse& use) {
+  const std::string enabled = try_read_file(use.path + "/set_event").value_or("");
+  disable_instance(use.path);
+  std::set<std::string> systems;
+  for (const std::string_view event : split(enabled, '\n'))
+    if (const std::size_t colon = event.find(':'); colon != event.npos) systems.emplace(event.substr(0, colon));
+  const auto try_to = [](const auto& change) {
+    try {
+      change();
+    } catch (const Error&) {  // kernels lack some files; each change is independent of the others
+    }
+  };
+  for (const std::string& system : systems)
+    try_to([&] { write_file(fmt::format("{}/events/{}/filter", use.path, system), "0"); });
+  for (const char* const list : {"set_event_pid", "set_event_notrace_pid"})
+    try_to([&] { open_file(fmt::format("{}/{}", use.path, list), O_WRONLY | O_TRUNC); });
+  for (const auto& [name, text] : use.restored) try_to([&] { write_file(fmt::format("{}/{}", use.path, name), text); });
+}
+
 }  // namespace
 
 std::string usable_tracefs(TracefsUse use) {
@@ -93,7 +124,13 @@ std::string own_instance_path(const std::string& tracefs) {
 
 InstanceUse instance_use(const std::string& tracefs, const std::string& borrowed) {
   const std::string own = own_instance_path(tracefs);
-  return {borrowed.empty() ? own : borrowed, probe_group_of(own), !borrowed.empty()};
+  InstanceUse use{borrowed.empty() ? own : borrowed, probe_group_of(own), !borrowed.empty(), {}};
+  if (!use.is_borrowed) return use;
+  for (const char* const name :
+       {"options/markers", "options/overwrite", "options/stacktrace", "options/userstacktrace", "tracing_on"})
+    if (const auto text = try_read_file(fmt::format("{}/{}", borrowed, name)))
+      use.restored.emplace_back(name, trim(*text));
+  return use;
 }
 
 TracefsInstance::TracefsInstance(InstanceUse use) : use_(std::move(use)) {
@@ -105,25 +142,17 @@ TracefsInstance::TracefsInstance(InstanceUse use) : use_(std::move(use)) {
   throw unsupported;
 }
 
-bool TracefsInstance::remove() const { return end_use(use_, 2); }
+bool TracefsInstance::remove() const { return ended_ = end_use(use_, 2); }
 
-TracefsInstance::~TracefsInstance() { end_use(use_, 0); }
+TracefsInstance::~TracefsInstance() {
+  if (!ended_) end_use(use_, 0);
+}
 
 void TracefsInstance::set(const std::string& name, const std::string& value) const { write_file(file(name), value); }
 
 bool TracefsInstance::has(const std::string& name) const { return may_access(file(name), F_OK); }
 
 bool remove_instance(const std::string& path) { return remove_when_free(path, 2); }
-
-static void disable_instance(const std::string& path) {
-  for (const char* name : {"/tracing_on", "/events/enable"}) {
-    try {
-      write_file(path + name, "0");
-    } catch (const Error&) {
-      break;  // the instance does not exist any more
-    }
-  }
-}
 
 bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
   disable_instance(path);
@@ -132,7 +161,7 @@ bool remove_own_instance(const std::string& path, unsigned patience_seconds) {
 
 bool end_use(const InstanceUse& use, unsigned patience_seconds) {
   if (!use.is_borrowed) return remove_own_instance(use.path, patience_seconds);
-  disable_instance(use.path);
+  reset_instance(use);
   remove_probe_events(use.path.substr(0, use.path.rfind("/instances/")), use.probe_group);
   return true;
 }

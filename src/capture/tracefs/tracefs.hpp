@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kmt {
@@ -26,8 +27,11 @@ struct InstanceUse {
   std::string path;
   std::string probe_group;   // group of the recording's kprobe events
   bool is_borrowed = false;  // true: the kernel made the instance at boot, and it stays when the recording ends
+  // For a borrowed instance: files with their texts before the recording, which end_use() writes again.
+  std::vector<std::pair<std::string, std::string>> restored;
 };
-// Describes the instance at the path `borrowed`. If the path is empty, describes this process's own instance.
+// Describes the instance at the path `borrowed`. If the path is empty, describes this process's own instance. Call it
+// before the recording changes the instance.
 InstanceUse instance_use(const std::string& tracefs, const std::string& borrowed);
 
 // An instance with its own ring buffers and events, separate from all other users. It is named after its process, so
@@ -51,6 +55,7 @@ class TracefsInstance {
 
  private:
   InstanceUse use_;
+  mutable bool ended_ = false;  // true: remove() was successful
 };
 
 // Removes an instance after its last user has closed it. False if it still exists after two seconds. An instance in use
@@ -59,8 +64,9 @@ bool remove_instance(const std::string& path);
 
 // Removes kmemtrace's own instance. Disables it first, so that it uses no CPU time even if it cannot be removed.
 bool remove_own_instance(const std::string& path, unsigned patience_seconds);
-// Ends the use of an instance: removes it, or if it is borrowed, only disables its events. Removes the probes. False if
-// another process keeps the instance open.
+// Ends the use of an instance: removes it. If it is borrowed, only disables its events, and resets filters and options.
+// Its clock and its events stay: a new clock would empty the buffer, and after the death of the recorder, the events
+// can still be collected. Removes the probes. False if another process keeps the instance open.
 bool end_use(const InstanceUse& use, unsigned patience_seconds);
 
 // Returns the instances whose kmemtrace process has ended.

@@ -52,9 +52,7 @@ PersistentSupport persistent_support(const Capabilities& found) {
   support.by_kernel = supports_persistent(try_read_file("/proc/kallsyms").value_or(""));
   if (!found.tracefs.path.empty())
     support.instances = persistent_instances(found.tracefs.path, try_read_file("/proc/cmdline").value_or(""));
-  if (support.by_kernel)
-    support.parameters =
-        persistent_parameters(suitable_persistent_bytes(found.limits.cpus_possible, found.limits.memory_available));
+  if (support.by_kernel) support.parameters = parameters_for_this_machine(found.limits.cpus_possible);
   return support;
 }
 

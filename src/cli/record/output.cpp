@@ -122,9 +122,12 @@ bool RecordOutput::is_one_file() const { return !writes_trace_dat(options_) && !
 
 void RecordOutput::turn(const RecordProgress& progress, const std::function<RawRecording()>& recording) {
   if (!recording_) return;
-  if (FileRequestGuard::asked() && options_.persistent.empty()) recording_->ask_for_file();
+  const bool is_persistent = !options_.persistent.empty();
+  const bool asked = FileRequestGuard::asked();
+  if (asked && !is_persistent) recording_->ask_for_file();
   const auto description = [&recording] { return description_at_end(recording(), false); };
   const char* const line_begin = ::isatty(STDERR_FILENO) == 1 ? "\r\x1b[K" : "";
+  if (asked && is_persistent) say("{}note: with --persistent, the file is written only at the end\n", line_begin);
   try {
     if (const auto written = recording_->turn(progress.seconds, description); written && flight_)
       say("{}{} has been written\n", line_begin, printable(*written));
@@ -139,6 +142,10 @@ void RecordOutput::turn(const RecordProgress& progress, const std::function<RawR
 
 WrittenTrace RecordOutput::finish(RecordOutcome& outcome) {
   reserve_.release();
+  if (!outcome.incomplete_marks.empty())
+    say("warning: after a crash, names of tasks or functions could have been missing, because the description of the "
+        "boot in the buffer was incomplete: {}\n",
+        outcome.incomplete_marks);
   WrittenTrace written{options_.output};
   if (recording_) {
     written.path = recording_->finish(description_at_end(outcome.recording, !rotation_ && !flight_));

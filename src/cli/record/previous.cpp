@@ -20,12 +20,11 @@ namespace kmt {
 namespace {
 
 void print_persistent_plan(const std::string& tracefs) {
-  const BufferLimits limits = buffer_limits(tracefs);
   if (!supports_persistent(try_read_file("/proc/kallsyms").value_or("")))
     throw Error("This kernel has no ring buffers that survive a crash", ExitCode::unsupported)
         .hint("They need Linux 6.12 or later, with reserve_mem= and trace_instance=NAME@PLACE");
   say("This boot has no ring buffer that survives a crash. The kernel parameters that make one are on stdout\n");
-  print_result(persistent_parameters(suitable_persistent_bytes(limits.cpus_possible, limits.memory_available)) + "\n");
+  print_result(parameters_for_this_machine(buffer_limits(tracefs).cpus_possible) + "\n");
 }
 
 }  // namespace

@@ -213,7 +213,9 @@ static std::string free_persistent_instance(const RecordOptions& options, const 
   if (const std::string use = current_use(instance.path); !use.empty())
     throw Error(fmt::format("The instance {} has another user: {} is enabled", printable(instance.name), use),
                 ExitCode::unsupported)
-        .hint("End the other recording, or the parameters that enable the event at boot");
+        .hint(fmt::format("End the other recording, or remove the parameters that enable the event at boot. If the "
+                          "recorder was killed: echo 0 > {}/events/enable",
+                          instance.path));
   // if there is a backup instance, it also has the events of the previous boot
   const bool has_backup = !with_previous_events(instances, instance).backup_of.empty();
   if (!has_backup && count_unread(instance.path) > 0)

@@ -130,6 +130,17 @@ TEST_F(RingMarks, OnlyEventsOfTraceMarkerCount) {
   EXPECT_EQ(finder.latest()->at("release"), "true");
 }
 
+TEST_F(RingMarks, TasksCanBeLeftOut) {
+  KernelDescription kernel = recorded_kernel();
+  kernel.notes["tasks_later"] = std::string(100'000, 'x');
+  RingMark mark = mark_of(kernel, {});
+  EXPECT_GT(bytes_of(mark), 100'000u);
+  remove_tasks(mark);
+  EXPECT_LT(bytes_of(mark), 10'000u);
+  EXPECT_EQ(mark.at("note boot_id"), "one");
+  EXPECT_FALSE(mark.contains("thread_groups"));
+}
+
 TEST_F(RingMarks, OnlyKnownNotesAndPossibleFormatsCount) {
   RingMark mark = {{"note boot_id", "one"}, {"note kernel_config", "forged"}, {"note ", "x"}};
   for (int i = 0; i < 70'000; ++i) mark["format " + std::to_string(i) + " kmem"] = "name: x\n";
