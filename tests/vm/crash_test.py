@@ -58,8 +58,10 @@ class Crash(unittest.TestCase):
         self.assertLessEqual(self.allocations('report.json'), planted[-1] + 200)
         [file] = self.json('check.json')['files']
         self.assertTrue(file['complete'], file)
+        self.assertEqual('sound', file['verdict'], file)
         trace = self.json('report.json')['trace']
         self.assertEqual('mono', trace['clock'])
+        self.assertEqual(0, trace['lost_events'])
         self.assertGreater(trace['duration_ns'], 10e9)
         self.assertAlmostEqual(crash, (trace['first_ns'] + trace['duration_ns']) / 1e9, delta=2)
 
