@@ -22,7 +22,7 @@ class Watcher {
   // Ends the watcher. Unless it was dismissed, it calls end_use() for the instance before it ends.
   ~Watcher();
 
-  // Tells the watcher that the use of the instance has ended, so it does not end the use of a later recorder.
+  // Informs the watcher that the use of the instance has ended, so it does not end the use of a later recorder.
   void dismiss() const;
 
   pid_t pid() const { return pid_; }
