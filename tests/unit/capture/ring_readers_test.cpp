@@ -26,7 +26,7 @@ std::vector<bool> losses_read(BeforeFirstPage oldest) {
   folder = ::mkdtemp(folder.data());
   fs::create_directories(folder + "/per_cpu/cpu0");
   std::ofstream ring(folder + "/per_cpu/cpu0/trace_pipe_raw", std::ios::binary);
-  for (const std::uint64_t time : {1000, 2000}) {
+  for (const std::uint64_t time : {1000u, 2000u}) {
     const auto page = test::PageBuilder(test::Machine{}, time).record(1, {5, 0, 0, 0}).missed_events(7).build();
     ring.write(reinterpret_cast<const char*>(page.data()), static_cast<std::streamsize>(page.size()));
   }
