@@ -332,10 +332,10 @@ TEST(InvestigationWords, NamesTheLongestWaiterOfTheRecording) {
       words += letter;
     else if (!words.ends_with(' '))
       words += ' ';
-  EXPECT_NE(words.find("in the recording, tasks waited 4.00 s in 3 waits, 1.00 s of it in compaction; dd"),
+  EXPECT_NE(words.find("in the recording, tasks waited 4.000 s in 3 waits, 1.000 s of it in compaction; dd"),
             std::string::npos)
       << words;
-  EXPECT_NE(words.find("waited longest, 3.00 s"), std::string::npos) << words;
+  EXPECT_NE(words.find("waited longest, 3.000 s"), std::string::npos) << words;
   EXPECT_EQ(words.find('\x1b'), std::string::npos) << words;
   // no task waited
   result.waits.recorded = WaitSums{};
