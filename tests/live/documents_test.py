@@ -21,6 +21,7 @@ ELSEWHERE = (
     (r'^cmake ', 'builds everything again'),
     (r'^tests/vm/run |-static ', 'tests/vm boots the machine'),
     (r'^kmemtrace snapshot --objects', 'needs /proc/kcore, which kernels of tests/vm have'),
+    (r'^kmemtrace record .*--(?:persistent|previous)', 'needs kernel parameters, as tests/vm/crash_test.py has'),
     (r'^kmemtrace fleet$', 'needs an option and a ClickHouse server, as tests/oracle/fleet_test.py has'),
     (r'^kmemtrace completion$', 'needs the name of a shell'),
     (r'--cgroup system\.slice', 'needs systemd; tests/live/cgroup_test.py makes a cgroup'),
