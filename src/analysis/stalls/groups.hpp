@@ -39,7 +39,7 @@ class StallGroups {
     int order = -1;  // -1: unknown
     std::uint32_t gfp_flags = 0;
     bool has_memory = false;
-    auto operator<=>(const Properties&) const = default;
+    auto operator<=>(const Properties&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   std::vector<KeyValue> values_of(const Properties& properties) const;
 

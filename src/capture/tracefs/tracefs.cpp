@@ -93,7 +93,8 @@ void reset_instance(const InstanceUse& use) {
     try_to([&] { write_file(fmt::format("{}/events/{}/filter", use.path, system), "0"); });
   for (const char* const list : {"set_event_pid", "set_event_notrace_pid"})
     try_to([&] { open_file(fmt::format("{}/{}", use.path, list), O_WRONLY | O_TRUNC); });
-  for (const auto& [name, text] : use.restored) try_to([&] { write_file(fmt::format("{}/{}", use.path, name), text); });
+  for (const auto& file : use.restored)
+    try_to([&] { write_file(fmt::format("{}/{}", use.path, file.first), file.second); });
 }
 
 }  // namespace
