@@ -223,9 +223,12 @@ Lines::Item Lines::without_glued(Item item, std::string_view line) {
   return item;
 }
 
-std::optional<Lines::Item> Lines::next() {
+std::optional<Lines::Item> Lines::next(std::uint64_t end) {
   auto item = next_of_all();
-  while (item && is_known_repeat()) item = next_of_all();
+  while (item && is_known_repeat()) {
+    if (consumed() >= end && !has_glued()) return std::nullopt;
+    item = next_of_all();
+  }
   return item;
 }
 

@@ -2,6 +2,8 @@
 // Reads the events and losses of a text trace line by line. The fields of all events have the form "key=value".
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -42,8 +44,9 @@ class Lines {
   // An event, a call, a loss, an unreadable event, or the text of any other line. An event that is printed as a comment
   // between calls is a Line, too.
   using Item = std::variant<Line, CallLine, LostLine, Unreadable, std::string_view>;
-  // Returns the next item, or nothing at the end. Its texts are valid until the next call.
-  std::optional<Item> next();
+  // Returns the next item, or nothing at the end. Its texts are valid until the next call. If the lines before the
+  // position `end` only repeat earlier ones, also returns nothing.
+  std::optional<Item> next(std::uint64_t end = std::numeric_limits<std::uint64_t>::max());
   std::string_view text() const { return text_; }                  // all lines of the item
   std::uint64_t offset() const { return offset_; }                 // position of the item in the file, in bytes
   std::uint64_t consumed() const { return size_ - rest_.size(); }  // bytes read

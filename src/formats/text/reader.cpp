@@ -90,9 +90,10 @@ class LineStream : public CpuStream {
         ++run_;
         continue;
       }
-      auto item = lines_.next();
+      auto item = lines_.next(run.end);
       consumed_ += lines_.consumed() - before;
-      return item;
+      if (item) return item;
+      ++run_;
     }
     return std::nullopt;
   }

@@ -173,6 +173,10 @@ TEST(TextDamage, CopiesThatOverlap) {
   lines[3].replace(lines[3].find("[001]"), 5, "[000]");
   EXPECT_EQ(read(join({0, 1, 2, 3, 2, 3, 4, 5, 6, 7})).events.size(), 8u);
   EXPECT_EQ(read(header + join({0, 1, 2, 3, 0, 1, 2, 3})).count_of(Imperfection::truncated_file), 1u) << "4 of 8";
+  // A copy may be the last line before the lines of another CPU.
+  std::string other = at(90, kmalloc(9)) + "\n";
+  other.replace(other.find("[001]"), 5, "[000]");
+  EXPECT_EQ(read(join({7, 2, 7}) + other).events.size(), 3u);
   // Equal times are no sign of copies. Without frees, identical allocations may follow each other.
   EXPECT_EQ(read(join({0, 0, 1, 2})).count_of(Imperfection::repeated_lines), 0u);
   const std::string null = at(107, "kfree: call_site=bar+0x1/0x9 ptr=(null)") + "\n";
