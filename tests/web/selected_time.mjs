@@ -2,6 +2,7 @@
 // The time range for which the page and `kmemtrace report --window` are compared.
 //   node selected_time.mjs REPORT.html
 // Prints the range as the argument of --window.
+import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
