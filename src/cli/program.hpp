@@ -12,6 +12,8 @@ namespace kmt {
 // Adds the texts of the help, the commands and the option --version. `program` must outlive its commands.
 void add_commands(Command& program);
 
+// False if only the full program has the command.
+bool has_command(std::string_view name);
 // Throws Error if only the full program has the command.
 void refuse_absent_command(std::string_view name);
 

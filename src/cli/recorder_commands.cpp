@@ -48,8 +48,10 @@ void add_commands(Command& program) {
   program.flag("--version", {}, "Show the version");
 }
 
+bool has_command(std::string_view name) { return std::ranges::find(kAbsent, name) == kAbsent.end(); }
+
 void refuse_absent_command(std::string_view name) {
-  if (std::ranges::find(kAbsent, name) != kAbsent.end())
+  if (!has_command(name))
     throw Error(fmt::format("The recorder has no command \"{}\"", name), ExitCode::unsupported)
         .hint(
             "Copy the trace to a machine with the full kmemtrace, and run the command there (docs/install.md in the "

@@ -133,6 +133,11 @@ struct StallsAnalysis::State {
     Wait wait;
     StackId stack;
   };
+  // Orders waits by their length; of equally long waits, the first comes first.
+  static bool is_longer(const Kept& a, const Kept& b) {
+    return a.wait.sums.total_ns != b.wait.sums.total_ns ? a.wait.sums.total_ns > b.wait.sums.total_ns
+                                                        : a.wait.began_ns < b.wait.began_ns;
+  }
 
   void add(const Event& event);
   void count(const Event& event);
@@ -269,10 +274,6 @@ void StallsAnalysis::State::add_wait(const FollowedWait& followed) {
 
 // Keeps a wait if it is among the longest.
 void StallsAnalysis::State::keep(Wait wait, StackId stack) {
-  const auto is_longer = [](const Kept& a, const Kept& b) {
-    return a.wait.sums.total_ns != b.wait.sums.total_ns ? a.wait.sums.total_ns > b.wait.sums.total_ns
-                                                        : a.wait.began_ns < b.wait.began_ns;
-  };
   kept.push_back({std::move(wait), stack});
   std::ranges::push_heap(kept, is_longer);
   if (longest == 0 || kept.size() <= longest) return;
@@ -334,10 +335,7 @@ StallsResult StallsAnalysis::finish(bool complete) {
     state.over_time->end(state.seen.last_ns);
     result.over_time = state.over_time->result();
   }
-  std::ranges::sort(state.kept, [](const State::Kept& a, const State::Kept& b) {
-    return a.wait.sums.total_ns != b.wait.sums.total_ns ? a.wait.sums.total_ns > b.wait.sums.total_ns
-                                                        : a.wait.began_ns < b.wait.began_ns;
-  });
+  std::ranges::sort(state.kept, State::is_longer);
   for (State::Kept& kept : state.kept) {
     for (const std::uint64_t address : state.info.tables.stacks[kept.stack])
       kept.wait.stack.push_back(state.symbols.name(address));

@@ -51,7 +51,8 @@ class FtraceBackend : public RecordBackend {
       : tracefs_(tracefs),
         request_(request),
         hooks_(hooks),
-        watcher_(instance_use(tracefs, request.persistent_instance)) {}
+        use_(instance_use(tracefs, request.persistent_instance)),
+        watcher_(use_) {}
 
   Traits traits() const override { return {request_.clock, true, true}; }
   void prepare(const HeldCommand* command, RecordOutcome& outcome) override;
@@ -89,6 +90,7 @@ class FtraceBackend : public RecordBackend {
   const std::string& tracefs_;
   const RecordRequest& request_;
   const RecordHooks& hooks_;
+  const InstanceUse use_;
   // The watcher must be created before any thread, because it forks. It is created before the instance and destroyed
   // after it, so it can remove the instance whenever the recorder is killed.
   const Watcher watcher_;
@@ -113,7 +115,7 @@ class FtraceBackend : public RecordBackend {
 };
 
 void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
-  instance_.emplace(instance_use(tracefs_, request_.persistent_instance));
+  instance_.emplace(use_);
   cpus_ = ring_buffer_cpus(instance_->path());
   set_up_instance();
   std::optional<RateMeasurement> measurement;

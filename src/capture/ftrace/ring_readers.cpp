@@ -15,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/number.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "trace/ring_page.hpp"
 
 namespace kmt {
 
@@ -30,12 +31,11 @@ constexpr int kPollMilliseconds = 100;
 // buffer_percent).
 constexpr std::chrono::milliseconds kPause{2};
 
-// Clears the flags of lost events (RB_MISSED_EVENTS and RB_MISSED_STORED in include/linux/ring_buffer.h) in the header
-// of a page.
+// Clears the flags of lost events in the header of a page.
 void clear_missed_events(std::uint8_t* page) {
   unsigned long commit = 0;
   std::memcpy(&commit, page + 8, sizeof commit);
-  commit &= ~(3ul << 30);
+  commit &= ~static_cast<unsigned long>(page_format::kMissedEvents | page_format::kMissedStored);
   std::memcpy(page + 8, &commit, sizeof commit);
 }
 
@@ -147,8 +147,7 @@ void RingReaders::give_pages(Reader& reader, Cpu& cpu, std::size_t most_rounds, 
       filled += page_bytes_;
       unsigned long commit = 0;  // at offset 8, after the time; see trace/ring_page.hpp
       std::memcpy(&commit, page + 8, sizeof commit);
-      constexpr unsigned long kCommitMask = (1ul << 27) - 1;
-      more = all || (commit & kCommitMask) >= page_bytes_ / 2;
+      more = all || (commit & page_format::kCommitMask) >= page_bytes_ / 2;
     }
     bytes_ += filled;
     cpu.raw.bytes += filled;

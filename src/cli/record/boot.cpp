@@ -2,8 +2,6 @@
 #include "cli/record/boot.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,26 +73,21 @@ std::string join_events(const std::vector<EventName>& events, const char* separa
 }  // namespace
 
 void check_boot_options(const RecordOptions& options) {
-  const std::array<std::pair<const char*, bool>, 13> senseless = {{
-      {"a command", !options.command.empty()},
-      {"-F", options.only_command},
-      {"-p", !options.pids.empty()},
-      {"--cgroup", !options.cgroup.empty()},
-      {"--filter", !options.filters.empty()},
-      {"--duration", !options.duration.empty()},
-      {"--trigger", !options.trigger.empty()},
-      {"--flight", options.flight_given},
-      {"--rotate", !options.rotate.empty()},
-      {"--keep", options.keep > 0},
-      {"--sample-interval", !options.sample_interval.empty()},
-      {"--page-owner", options.page_owner},
-      {"--remove-stale", options.remove_stale},
-  }};
-  for (const auto& [name, given] : senseless) {
-    if (!given) continue;
-    throw Error(fmt::format("--boot and {} cannot be combined", name))
-        .hint("A boot is traced with kernel parameters, so only -o, -e, -b, --max-memory, --clock and --stacks apply");
-  }
+  refuse_with("--boot",
+              {{"a command", !options.command.empty()},
+               {"-F", options.only_command},
+               {"-p", !options.pids.empty()},
+               {"--cgroup", !options.cgroup.empty()},
+               {"--filter", !options.filters.empty()},
+               {"--duration", !options.duration.empty()},
+               {"--trigger", !options.trigger.empty()},
+               {"--flight", options.flight_given},
+               {"--rotate", !options.rotate.empty()},
+               {"--keep", options.keep > 0},
+               {"--sample-interval", !options.sample_interval.empty()},
+               {"--page-owner", options.page_owner},
+               {"--remove-stale", options.remove_stale}},
+              "A boot is traced with kernel parameters, so only -o, -e, -b, --max-memory, --clock and --stacks apply");
 }
 
 std::string describe_boot_plan(const BootPlan& plan) {

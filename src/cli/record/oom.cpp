@@ -5,7 +5,6 @@
 #include <exception>
 #include <functional>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,15 +67,6 @@ void run_own_command(std::vector<std::string> words) {
   while (ended < 0 && errno == EINTR);
   if (ended != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
     throw Error(fmt::format("kmemtrace {} failed", name));
-}
-
-bool has_command(std::string_view name) {
-  try {
-    refuse_absent_command(name);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 // Writes a file. If that fails, prints a warning, because the trace is good without it. After an OOM kill, memory may

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,17 +21,12 @@ namespace {
 constexpr std::uint64_t kLastMinute = 60'000'000'000;  // ns
 constexpr std::size_t kRows = 15;
 
-// Returns a table of the allocations in the last minute of the trace, by the given key.
-std::string last_allocations(const AnalyseOptions& options, GroupKey key, std::uint64_t from_ns,
-                             const TextStyle& style) {
+// A request for the allocations since `from_ns`, by the given key.
+ReportRequest allocations_since(std::uint64_t from_ns, GroupKey key) {
   ReportRequest request;
   request.by = {key};
   request.filter.from = TimeEdge{from_ns, false};
-  ReportOptions view;
-  view.limit = kRows;
-  view.filtered = true;
-  view.table_first = true;
-  return text_report(analyse(options, std::move(request)), view, style);
+  return request;
 }
 
 }  // namespace
@@ -48,10 +43,15 @@ std::string page_of_kill(const std::string& trace, const SnapshotResult* memory)
   const ReportResult whole = analyse(options, ReportRequest{});
   const std::uint64_t end = whole.trace.whole_first_ns + whole.trace.whole_ns;
   const std::uint64_t from = std::max(whole.trace.whole_first_ns, end - std::min(end, kLastMinute));
+  const std::vector<ReportResult> last = analyse(
+      options, std::vector{allocations_since(from, GroupKey::process), allocations_since(from, GroupKey::call_site)});
+  ReportOptions view;
+  view.limit = kRows;
+  view.filtered = true;
+  view.table_first = true;
   text += fmt::format("ALLOCATIONS BY PROCESS, IN THE LAST {} OF THE TRACE\n\n{}\n", humane_duration(end - from),
-                      last_allocations(options, GroupKey::process, from, style));
-  text += fmt::format("ALLOCATIONS BY CALL SITE, IN THE SAME TIME\n\n{}\n",
-                      last_allocations(options, GroupKey::call_site, from, style));
+                      text_report(last[0], view, style));
+  text += fmt::format("ALLOCATIONS BY CALL SITE, IN THE SAME TIME\n\n{}\n", text_report(last[1], view, style));
   if (memory != nullptr)
     text += fmt::format("MEMORY AT THE KILL, FROM THE KERNEL'S REPORT\n\n{}",
                         text_snapshot(*memory, SnapshotOptions{}, style));

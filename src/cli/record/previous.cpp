@@ -2,8 +2,6 @@
 #include "cli/record/previous.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,17 +29,13 @@ void print_persistent_plan(const std::string& tracefs) {
 
 std::optional<PersistentInstance> previous_events_or_plan(const RecordOptions& options, const std::string& tracefs) {
   check_boot_options(options);
-  const std::array<std::pair<const char*, bool>, 5> senseless = {{
-      {"-e", !options.events.empty()},
-      {"-b", !options.buffer.empty()},
-      {"--max-memory", !options.max_memory.empty()},
-      {"--clock", !options.clock.empty()},
-      {"--stacks", !options.stacks.empty()},
-  }};
-  for (const auto& [name, given] : senseless)
-    if (given)
-      throw Error(fmt::format("--previous and {} cannot be combined", name))
-          .hint("The events were recorded already, so only -o applies");
+  refuse_with("--previous",
+              {{"-e", !options.events.empty()},
+               {"-b", !options.buffer.empty()},
+               {"--max-memory", !options.max_memory.empty()},
+               {"--clock", !options.clock.empty()},
+               {"--stacks", !options.stacks.empty()}},
+              "The events were recorded already, so only -o applies");
   const std::vector<PersistentInstance> instances = persistent_instances(tracefs, read_file("/proc/cmdline"));
   if (instances.empty()) {
     print_persistent_plan(tracefs);

@@ -2,10 +2,8 @@
 #include "cli/record/request.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -182,26 +180,27 @@ void check_backend(const RecordOptions& options) {
     refuse("this --clock", "BPF programs always use the clock mono");
 }
 
+void refuse_with(const char* name, std::initializer_list<GivenOption> others, const char* hint) {
+  for (const GivenOption& other : others)
+    if (other.is_given) throw Error(fmt::format("{} and {} cannot be combined", name, other.name)).hint(hint);
+}
+
 void check_persistent(const RecordOptions& options) {
   if (!options.previous.empty() && !options.boot) throw Error("--previous needs --boot");
   if (options.flight_given && options.flight.empty() && options.persistent.empty())
     throw Error("--flight needs a size or a time, such as 256M or 30s").hint("It is optional only with --persistent");
   if (options.persistent.empty()) return;
   if (!options.flight_given) throw Error("--persistent needs --flight");
-  const std::array<std::pair<const char*, bool>, 8> senseless = {{
-      {"--backend bpf", uses_bpf(options)},
-      {"-F", options.only_command},
-      {"-p", !options.pids.empty()},
-      {"--cgroup", !options.cgroup.empty()},
-      {"-b", !options.buffer.empty()},
-      {"--trigger failure", options.trigger == "failure"},
-      {"--stacks=user", wants_user_stacks(options)},
-      {"an -o FILE.dat", writes_trace_dat(options)},
-  }};
-  for (const auto& [name, given] : senseless)
-    if (given)
-      throw Error(fmt::format("--persistent and {} cannot be combined", name))
-          .hint("The kernel made the buffer at boot, and its events are read only at the end");
+  refuse_with("--persistent",
+              {{"--backend bpf", uses_bpf(options)},
+               {"-F", options.only_command},
+               {"-p", !options.pids.empty()},
+               {"--cgroup", !options.cgroup.empty()},
+               {"-b", !options.buffer.empty()},
+               {"--trigger failure", options.trigger == "failure"},
+               {"--stacks=user", wants_user_stacks(options)},
+               {"an -o FILE.dat", writes_trace_dat(options)}},
+              "The kernel made the buffer at boot, and its events are read only at the end");
   if (!options.clock.empty() && !ticks_are_ns(options.clock))
     throw Error(fmt::format("--persistent needs a clock in nanoseconds, unlike {}", printable(options.clock)));
 }

@@ -2,6 +2,7 @@
 // Checks the options of `record` before the recording.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,6 +59,13 @@ bool wants_user_stacks(const RecordOptions& options);
 void check_output(const std::string& path);
 void check_backend(const RecordOptions& options);  // throws Error for options that only ftrace supports
 void check_persistent(const RecordOptions& options);
+
+struct GivenOption {
+  const char* name;
+  bool is_given;
+};
+// Throws Error if one of the others is given, because the option `name` cannot be combined with them.
+void refuse_with(const char* name, std::initializer_list<GivenOption> others, const char* hint);
 RecordRequest request_of(const RecordOptions& options, const std::string& tracefs);
 std::optional<kmt_format::Rotation> rotation_of(const RecordOptions& options);
 std::optional<kmt_format::Flight> flight_of(const RecordOptions& options, std::uint64_t most_bytes);

@@ -311,16 +311,17 @@ TEST_F(InvestigateCopies, SavedEvidenceGivesTheSameResult) {
   }
 }
 
+std::string with_replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), by);
+}
+
 TEST_F(InvestigateCopies, DamagedEvidenceIsRefused) {
   const std::string whole = json_evidence({}, watched());
   InvestigationResult result;
   InvestigationEvidence evidence;
-  const auto replaced = [&](const std::string& what, const std::string& by) {
-    std::string text = whole;
-    const std::size_t at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what;
-    return at == std::string::npos ? text : text.replace(at, what.size(), by);
-  };
+  const auto replaced = [&](const char* what, const char* by) { return with_replaced(whole, what, by); };
   for (const std::string& text :
        {std::string(), std::string("{}"), whole.substr(0, whole.size() / 2), replaced("\"steps\":64", "\"steps\":60"),
         replaced("\"steps\":64", "\"steps\":600000000"), replaced("slabinfo-objects", "objects"),
@@ -403,12 +404,7 @@ TEST_F(InvestigateCopies, DamagedKindsOfObjectsAreRefused) {
   const std::string whole = json_sampled_caches({sampled_cache()});
   std::vector<LargeCache> caches(1);
   caches[0].name = "kmalloc-192";
-  const auto replaced = [&](const std::string& what, const std::string& by) {
-    std::string text = whole;
-    const std::size_t at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what;
-    return at == std::string::npos ? text : text.replace(at, what.size(), by);
-  };
+  const auto replaced = [&](const char* what, const char* by) { return with_replaced(whole, what, by); };
   for (const std::string& text :
        {std::string(), std::string("[]"), whole.substr(0, whole.size() / 2), replaced("objects/1", "objects/2"),
         replaced("\"share\":0.75", "\"share\":1.5"), replaced("\"share\":0.75", "\"share\":null"),
