@@ -27,13 +27,14 @@ CallPaths::CallPaths(Source& source, const SymbolNames& names, bool as_stacks)
 
 bool CallPaths::read(EventBatch& batch) {
   if (!source_.read(batch)) return false;
+  const bool may_lack_calls = find_trampolines() || as_stacks_;
   for (Event& event : batch) {
     if (event.kind == EventKind::call_entry) {
       const std::uint32_t function = function_of(as_call(event).function);
       calls_.enter(event, function, functions_[function].level);
     } else if (event.kind == EventKind::call_exit) {
       calls_.leave(event, function_of(as_call(event).function));
-    } else if (is_of_memory(event.kind)) {
+    } else if (may_lack_calls && is_of_memory(event.kind)) {
       add_calls(event);
     }
   }
@@ -60,15 +61,14 @@ std::uint32_t CallPaths::name_id(std::uint64_t address) {
   return *id;
 }
 
-bool CallPaths::is_trampoline(CallSiteId site) {
-  if (site.value == 0) return false;
-  if (sites_.size() <= site.value) sites_.resize(info().tables.call_sites.size());
-  Site& known = sites_[site.value];
-  if (known == Site::not_asked) {
-    const std::string symbol = names_.name(info().tables.call_sites[site.value]);
-    known = kmt::function_of(symbol) == kTrampoline ? Site::trampoline : Site::real;
+// Names the call sites that were added to the trace. Returns true if a call site so far is the tracer's trampoline.
+bool CallPaths::find_trampolines() {
+  const std::vector<std::uint64_t>& sites = info().tables.call_sites;
+  for (std::size_t site = is_trampoline_.size(); site < sites.size(); ++site) {
+    is_trampoline_.push_back(site != 0 && kmt::function_of(names_.name(sites[site])) == kTrampoline);
+    has_trampolines_ = has_trampolines_ || is_trampoline_.back();
   }
-  return known == Site::trampoline;
+  return has_trampolines_;
 }
 
 CallSiteId CallPaths::site_of(std::uint64_t address) {
@@ -81,7 +81,7 @@ CallSiteId CallPaths::site_of(std::uint64_t address) {
 }
 
 void CallPaths::add_calls(Event& event) {
-  const bool lacks_site = is_trampoline(event.call_site);
+  const bool lacks_site = is_trampoline_[event.call_site.value];
   const bool lacks_stack = as_stacks_ && info().tables.stacks[event.stack].empty();
   if (!lacks_site && !lacks_stack) return;
   path_.clear();

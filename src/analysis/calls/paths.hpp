@@ -43,12 +43,11 @@ class CallPaths : public Source {
     std::uint64_t inside = 0;  // any address inside the function
     std::uint8_t level = 0;    // interrupt level at which the function always runs
   };
-  enum class Site : std::uint8_t { not_asked, real, trampoline };
 
   std::uint32_t function_of(std::uint64_t address);
   std::uint32_t name_id(std::uint64_t address);
   void add_calls(Event& event);
-  bool is_trampoline(CallSiteId site);
+  bool find_trampolines();
   CallSiteId site_of(std::uint64_t address);
   void add_call_site(std::uint64_t site, std::size_t caller);
 
@@ -62,7 +61,8 @@ class CallPaths : public Source {
   FlatMap<std::uint32_t> function_ids_;  // key: address of the function
   FlatMap<std::uint32_t> name_ids_;      // key: address in a function; value: ID of the function's name
   std::unordered_map<std::string, std::uint32_t> known_names_;
-  std::vector<Site> sites_;                // index: CallSiteId
+  std::vector<bool> is_trampoline_;  // index: CallSiteId
+  bool has_trampolines_ = false;
   FlatMap<std::uint32_t> sites_of_calls_;  // key: address; value: CallSiteId
   StackIds stacks_;
   std::vector<std::uint64_t> path_;  // call path of the current event, innermost call first
