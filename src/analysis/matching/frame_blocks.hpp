@@ -23,6 +23,14 @@ class FrameBlocks {
   // Removes the frames from all blocks. Calls taken(part) for each block that loses frames.
   template <typename Visit>
   void take(std::uint64_t first, std::uint64_t count, Visit&& taken) {
+    // Most frees free exactly what an allocation returned.
+    if (const Block* const whole = blocks_.find(first); whole != nullptr && whole->count == count) {
+      const Block block = *whole;
+      starts_.erase(first);
+      blocks_.erase(first);
+      taken(block);
+      return;
+    }
     const std::uint64_t end = first + count;
     // Start with the highest frame: if the last block that starts before `end` does not overlap the range, no block
     // does.

@@ -35,13 +35,13 @@ void Ledger::add(const MatchedBatch& batch) {
   for (const Origin& origin : batch.new_origins)
     if (accounts_.size() <= origin.group) accounts_.resize(origin.group + std::size_t{1});
 
+  if (window_ && whole_span_.events == 0 && !batch.events.empty()) window_->begin(batch.events.front().time_ns);
+  for (const Event& event : batch.events) whole_span_.add(event);
   const PagesTaken* pages = batch.pages.data();
   const PagesTaken* const pages_end = pages + batch.pages.size();
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) {
     const Step& step = batch.steps[i];
     const Event& event = batch.events[i];
-    if (window_ && whole_span_.events == 0) window_->begin(event.time_ns);
-    whole_span_.add(event);
     if (step.outcome == Outcome::unseen) continue;
     if (history_) history_->see(event);
     if (traffic_) traffic_->see(event);

@@ -106,10 +106,13 @@ class BlockStream : public StackedStream {
       return;
     }
     batch.reserve(batch.size() + count);
+    const bool has_losses = next_lost_ < block_->reader.lost().size() || !losses_until_now_.empty();
     for (const BlockEvent& next : std::span(events_).first(count)) {
       const std::uint64_t time_ns = clock_.to_ns(next.ticks);
-      if (next_lost_ < block_->reader.lost().size()) report_lost_before(position_, time_ns, batch);
-      if (!losses_until_now_.empty()) end_losses(time_ns);
+      if (has_losses) {
+        report_lost_before(position_, time_ns, batch);
+        end_losses(time_ns);
+      }
       ++position_;
       if (time_ns < last_ns_) report_backwards(time_ns);
       last_ns_ = time_ns;
