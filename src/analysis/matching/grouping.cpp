@@ -2,12 +2,10 @@
 #include "analysis/matching/grouping.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "analysis/matching/event_filter.hpp"
-#include "analysis/matching/own_interrupt.hpp"
 #include "base/arithmetic/size.hpp"
 #include "trace/code/function_name.hpp"
 #include "trace/code/tracing_functions.hpp"
@@ -21,18 +19,16 @@ namespace kmt {
 namespace {
 
 constexpr std::uint32_t kNotSaid = ~0u;
-constexpr const char* kKernel = "[kernel]";   // shown in place of a program for memory that no program requested
-constexpr std::size_t kMostEarlierNames = 4;  // maximum number of earlier names of a process
+constexpr const char* kKernel = "[kernel]";  // shown in place of a program for memory that no program requested
 // Area of a kernel stack on 64-bit machines: THREAD_SIZE and a guard page of 4 KiB.
 constexpr std::uint64_t kTaskStackBytes = 20 << 10;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
-// True if the value of this key depends only on the call site, sizes, order and migrate type of an event. It does not
-// depend on the task or the stack.
-bool is_fixed_by_call(GroupKey key) {
-  constexpr std::array kKeys = {GroupKey::call_site, GroupKey::size, GroupKey::requested_size, GroupKey::order,
-                                GroupKey::migrate_type};
-  return is_known_when_freed(key) || std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+// True if the value of this key depends on more than the shape of an event, its CPU and the row of its task.
+bool needs_more_than_shape(GroupKey key) {
+  constexpr std::array kKeys = {GroupKey::address, GroupKey::memory_node, GroupKey::syscall, GroupKey::cgroup,
+                                GroupKey::container};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
 }  // namespace
@@ -69,9 +65,31 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       reclaimable_(reclaimable_type(info.machine.kernel)),
       charging_(info),
       syscalls_(info, tasks, symbols),
-      fixed_by_call_(!options_.processes && std::ranges::all_of(by_, is_fixed_by_call)) {}
+      by_cpu_(std::ranges::find(by_, GroupKey::cpu) != by_.end()),
+      repeats_(std::ranges::none_of(by_, needs_more_than_shape)),
+      tasks_(info, tasks, symbols, options.tree, options.with_interrupted) {
+  for (const GroupKey key : TaskRows::kKeys)
+    if (std::ranges::find(by_, key) != by_.end() || (key == GroupKey::process && options_.processes))
+      task_keys_.push_back(key);
+}
+
+void Grouping::begin_batch() {
+  tasks_.begin_batch();
+  in_batches_ = true;
+  // Some origins depend on the names of GFP flags, which the trace may state later.
+  if (std::exchange(known_flags_, info_.tables.gfp_flags.size()) != info_.tables.gfp_flags.size()) recent_.forget();
+}
 
 std::uint32_t Grouping::origin_of(const Event& event) {
+  if (!repeats_ || !in_batches_) return find_origin(event);
+  RecentOrigins::Key key{shape_of(event), {}, by_cpu_ ? event.cpu : 0u};
+  for (std::size_t i = 0; i < task_keys_.size(); ++i) key.tasks[i] = tasks_.row_of(task_keys_[i], event);
+  std::uint32_t& origin = recent_.of(key);
+  if (origin == 0) origin = find_origin(event);
+  return origin;
+}
+
+std::uint32_t Grouping::find_origin(const Event& event) {
   const Allocator allocator = allocator_of(event.kind);
   const bool of_pages = allocator == Allocator::pages;
   const std::uint64_t page_bytes = of_pages ? block_bytes(info_, event.order) : 0;
@@ -86,16 +104,12 @@ std::uint32_t Grouping::origin_of(const Event& event) {
   key.cache_and_family = of_pages  ? static_cast<std::uint8_t>(event.migrate_type) | use_bits
                          : has_use ? use_bits
                                    : cache_and_family(event);
-  if (recent_.size() <= key.call_site) recent_.resize(info_.tables.call_sites.size());
-  std::uint32_t& recent = recent_[key.call_site];
-  if (fixed_by_call_ && recent != 0 && is_same_call(origins_[recent - 1], key)) return recent;
-
   for (std::size_t i = 0; i < by_.size(); ++i)
     key.group.values[i] =
         applies(by_[i], allocator) ? value_of(by_[i], event, key.bytes_requested, key.bytes_allocated) : kNotSaid;
-  if (options_.processes && origins_.size() < kMostOriginsOfProcesses) key.process = 1 + process_row(event);
+  if (options_.processes && origins_.size() < kMostOriginsOfProcesses)
+    key.process = 1 + tasks_.row_of(GroupKey::process, event);
   if (is_by_process(allocator)) key.group.process = static_cast<std::uint32_t>(key.process);
-  if (recent != 0 && std::memcmp(&origins_[recent - 1], &key, sizeof key) == 0) return recent;
   const auto [number, is_new] = origins_.id_of(key);
   if (is_new)
     new_origins_.push_back({.bytes_requested = key.bytes_requested,
@@ -110,7 +124,7 @@ std::uint32_t Grouping::origin_of(const Event& event) {
                             .account = allocator == Allocator::slab ? account_of(event) : SlabAccount::unreclaimable,
                             .page_use = page_use,
                             .process = static_cast<std::uint32_t>(key.process)});
-  return recent = number + 1;
+  return number + 1;
 }
 
 bool Grouping::is_of_tracing_tool(const Origin& origin) const {
@@ -147,16 +161,17 @@ std::uint32_t Grouping::value_of(GroupKey key, const Event& event, std::uint64_t
     case GroupKey::stack: return stack_of(event);
     case GroupKey::dso: return user_code_of(event, true);
     case GroupKey::user_symbol: return user_code_of(event, false);
-    case GroupKey::task: return task_of({event.tid, trace_tasks_.lives.life_at(event.tid, event.time_ns)}, event, true);
-    case GroupKey::process: return process_row(event);
-    case GroupKey::comm: return task_of({event.tid, nullptr}, event, false);
+    case GroupKey::task:
+    case GroupKey::process:
+    case GroupKey::comm: return tasks_.row_of(key, event);
     case GroupKey::syscall: return syscalls_.id_of(event);
     case GroupKey::cgroup:
     case GroupKey::container: {
-      if (const char* const interrupt = interrupt_of(event); interrupt != nullptr) return text_id(interrupt);
+      if (const char* const interrupt = tasks_.interrupt_of(event); interrupt != nullptr) return text_id(interrupt);
       return text_id(key == GroupKey::cgroup
-                         ? cgroup_of(trace_tasks_, process_of(event), event.time_ns)
-                         : container_of(trace_tasks_, process_of(event), event.time_ns, pid_spaces_));
+                         ? cgroup_of(trace_tasks_, process_at(trace_tasks_, event.tid, event.time_ns), event.time_ns)
+                         : container_of(trace_tasks_, process_at(trace_tasks_, event.tid, event.time_ns), event.time_ns,
+                                        pid_spaces_));
     }
     case GroupKey::cache: return caches_.id_of(event);
     case GroupKey::size: return numbers_.id_of(bytes_allocated).first;
@@ -236,85 +251,14 @@ PageUse Grouping::page_use_of(const Event& event) {
              : use;
 }
 
-Process Grouping::process_of(const Event& event) const { return process_at(trace_tasks_, event.tid, event.time_ns); }
-
 std::uint32_t Grouping::text_id(std::string text) {
   const auto [known, is_new] = text_ids_.try_emplace(std::move(text), static_cast<std::uint32_t>(texts_.size()));
   if (is_new) texts_.push_back(known->first);
   return known->second;
 }
 
-std::uint32_t Grouping::task_of(Process task, const Event& event, bool with_id) {
-  constexpr std::int64_t kNoId = std::int64_t{1} << 32;
-  const char* const interrupt = interrupt_of(event);
-  const std::string_view comm = interrupt != nullptr ? interrupt : task_name(trace_tasks_, task.pid, event.time_ns);
-  const bool has_id = with_id && interrupt == nullptr;
-  const auto [recent, is_first] = known_tasks_[has_id ? 1 : 0].insert(static_cast<std::uint32_t>(task.pid));
-  if (!is_first && recent->comm == comm.data() && recent->life == task.life) return recent->value;
-  const auto [known, is_new] =
-      task_ids_.try_emplace({std::string(comm), has_id ? task.pid : kNoId, has_id ? task.life : nullptr},
-                            static_cast<std::uint32_t>(tasks_.size()));
-  if (is_new) {
-    TaskName& name = tasks_.emplace_back(TaskName{{}, std::string(comm)});
-    if (has_id) name.id = task.pid;
-    if (has_id && trace_tasks_.lives.is_used_again(task.pid))
-      name.born_ns = task.life == nullptr ? 0 : task.life->born_ns;
-  }
-  *recent = {comm.data(), task.life, known->second};
-  return known->second;
-}
-
-// Returns the row of the process of an event. A process is identified by its ID and start time, because names change
-// and IDs are reused.
-std::uint32_t Grouping::process_row(const Event& event) {
-  if (interrupt_of(event) != nullptr) return task_of({}, event, false);
-  Process process = process_of(event);
-  if (options_.tree) process = oldest_ancestor(trace_tasks_, process);
-  std::uint64_t named_ns = event.time_ns;
-  // The ancestor may have ended, and a later process may have its ID. So use the name that the ancestor had when it
-  // ended.
-  if (options_.tree) named_ns = std::min(named_ns, trace_tasks_.lives.next_birth_ns(process.pid, process.life) - 1);
-  const std::string_view comm = task_name(trace_tasks_, process.pid, named_ns);
-  const auto [recent, is_first] = known_processes_.insert(static_cast<std::uint32_t>(process.pid));
-  if (!is_first && recent->comm == comm.data() && recent->life == process.life) return recent->value;
-  const auto [known, is_new] =
-      process_ids_.try_emplace({process.pid, process.life}, static_cast<std::uint32_t>(tasks_.size()));
-  if (is_new) {
-    TaskName& name = tasks_.emplace_back(TaskName{process.pid, std::string(comm)});
-    if (trace_tasks_.lives.is_used_again(process.pid))
-      name.born_ns = process.life == nullptr ? 0 : process.life->born_ns;
-  } else if (TaskName& name = tasks_[known->second]; name.comm != comm) {
-    std::vector<std::string>& earlier = name.earlier;
-    if (earlier.size() < kMostEarlierNames && std::ranges::find(earlier, name.comm) == earlier.end())
-      earlier.push_back(name.comm);
-    std::erase(earlier, comm);
-    name.comm = comm;
-  }
-  *recent = {comm.data(), process.life, known->second};
-  return known->second;
-}
-
-const char* Grouping::interrupt_of(const Event& event) {
-  const char* const interrupt = options_.with_interrupted ? nullptr : interrupt_name(event);
-  return interrupt == nullptr || is_for_task(event) ? nullptr : interrupt;
-}
-
-bool Grouping::is_for_task(const Event& in_interrupt) {
-  const bool by_stack = !info_.tables.stacks[in_interrupt.stack].empty();
-  const std::uint32_t number = by_stack ? in_interrupt.stack.value : in_interrupt.call_site.value;
-  std::vector<std::uint8_t>& all = is_for_task_[by_stack ? 1 : 0];
-  if (all.size() <= number) all.resize(by_stack ? info_.tables.stacks.size() : info_.tables.call_sites.size());
-  std::uint8_t& known = all[number];
-  if (known == 0) {
-    const std::span<const std::uint64_t> frames =
-        by_stack ? std::span(info_.tables.stacks[in_interrupt.stack]) : std::span(&info_.tables.call_sites[number], 1);
-    known = is_for_interrupted_task(frames, symbols_) ? 2 : 1;
-  }
-  return known == 2;
-}
-
 std::uint32_t Grouping::user_code_of(const Event& event, bool object) {
-  const char* const interrupt = interrupt_of(event);
+  const char* const interrupt = tasks_.interrupt_of(event);
   if (interrupt != nullptr) return text_id(object ? kKernel : interrupt);
   if (code_of_stack_.size() <= event.stack.value) code_of_stack_.resize(info_.tables.stacks.size());
   KnownCode& known = code_of_stack_[event.stack.value];

@@ -9,15 +9,16 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analysis/matching/cache_names.hpp"
 #include "analysis/matching/charging.hpp"
 #include "analysis/matching/page_use.hpp"
+#include "analysis/matching/recent_origins.hpp"
 #include "analysis/matching/slab_account.hpp"
 #include "analysis/matching/syscalls.hpp"
+#include "analysis/matching/task_rows.hpp"
 #include "base/intern_table.hpp"
 #include "results/group.hpp"
 #include "trace/code/code_owner.hpp"
@@ -75,6 +76,9 @@ class Grouping {
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
+  // Call this before each batch of events, if the trace's data does not change during a batch. Most events then need
+  // less time.
+  void begin_batch();
   // Learns from an event. Call this for each event of the trace, in order of time, before origin_of().
   void see(const Event& event) {
     if (by_container_ && event.kind == EventKind::cache_alloc && makes_pid_space(event.call_site))
@@ -126,11 +130,7 @@ class Grouping {
   // short-lived processes allocate.
   static constexpr std::size_t kMostOriginsOfProcesses = std::size_t{1} << 20;
 
-  static bool is_same_call(const OriginKey& known, const OriginKey& key) {
-    return known.bytes_requested == key.bytes_requested && known.bytes_allocated == key.bytes_allocated &&
-           known.cache_and_family == key.cache_and_family && known.group.allocator == key.group.allocator &&
-           known.call_site == key.call_site;
-  }
+  std::uint32_t find_origin(const Event& event);
   std::uint32_t cache_and_family(const Event& event) const;
   std::uint32_t value_of(GroupKey key, const Event& event, std::uint64_t bytes_requested,
                          std::uint64_t bytes_allocated);
@@ -139,9 +139,6 @@ class Grouping {
   SlabAccount account_of(const Event& event);
   PageUse use_by_stack_or_flags(const Event& event);
   PageUse page_use_of(const Event& event);
-  std::uint32_t task_of(Process task, const Event& event, bool with_id);
-  std::uint32_t process_row(const Event& event);
-  Process process_of(const Event& event) const;
   std::uint32_t text_id(std::string text);
   std::uint32_t owner_id(CodeOwner owner);
   std::uint32_t stack_of(const Event& event);
@@ -150,9 +147,6 @@ class Grouping {
   std::uint32_t function_row(const Event& event);
   std::uint32_t owner_row(GroupKey key, const Event& event);
   std::uint32_t user_code_of(const Event& event, bool object);
-  // Returns the name of the interrupt for which an allocation counts. Null if the allocation counts for the task.
-  const char* interrupt_of(const Event& event);
-  bool is_for_task(const Event& in_interrupt);
   KeyValue describe(GroupKey key, std::uint32_t value, const SymbolNames& symbols) const;
 
   std::vector<GroupKey> by_;
@@ -171,29 +165,22 @@ class Grouping {
   MadePidSpaces pid_spaces_;
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
   std::vector<Makes> makes_;  // index: call site
-  bool fixed_by_call_;        // true: every key of the report depends only on the values that is_same_call() compares
+  bool by_cpu_;
+  bool repeats_;  // true: events with equal RecentOrigins::Key have the same origin
+  TaskRows tasks_;
+  std::vector<GroupKey> task_keys_;  // the keys whose values are rows of tasks_
+  bool in_batches_ = false;          // true: begin_batch() was called
+  std::size_t known_flags_ = 0;      // number of GFP flags that the trace has named
+  RecentOrigins recent_;
   InternTable<Group> groups_;
   InternTable<Values> freers_;
   InternTable<OriginKey> origins_;
-  std::vector<std::uint32_t> recent_;  // index: call site; value: ID of the most recent origin
   std::vector<Origin> new_origins_;
 
   // Tables of values that do not fit into 32 bits. A group stores the IDs of such values.
   InternTable<std::uint64_t> numbers_;
-  std::map<std::tuple<std::string, std::int64_t, const TaskLife*>, std::uint32_t> task_ids_;
-  std::map<std::pair<std::int32_t, const TaskLife*>, std::uint32_t> process_ids_;
   std::map<std::string, std::uint32_t, std::less<>> text_ids_;
   std::vector<std::string> texts_;
-  std::vector<TaskName> tasks_;
-  // The last result for a task, and the name for which it was computed. The pointers to names can be compared, because
-  // names do not move in the tables.
-  struct KnownTask {
-    const char* comm;
-    const TaskLife* life;
-    std::uint32_t value;
-  };
-  FlatMap<KnownTask> known_tasks_[2];  // index 0: task names without the task ID; index 1: task names with the task ID
-  FlatMap<KnownTask> known_processes_;
   struct KnownCode {
     std::uint32_t object = 0;  // 0: not computed yet, else 1 + index in texts_
     std::uint32_t function = 0;
@@ -205,8 +192,6 @@ class Grouping {
   std::vector<std::uint32_t> caller_of_stack_;  // index: stack; values as in code_of_site_
   std::vector<std::uint8_t> use_of_stack_;      // index: stack; 0: not computed yet, else 1 + PageUse
   PageUseFlags page_use_flags_;
-  // Element 0 is indexed by call site, and element 1 by stack. 0: not computed yet, else 1 + is_for_interrupted_task().
-  std::vector<std::uint8_t> is_for_task_[2];
   // Index: ID of an address; 0: not computed yet, else 1 + index in texts_.
   std::vector<std::uint32_t> function_of_code_;
   // The owners of the code at an address. 0: not computed yet, else 1 + index in owners_.

@@ -7,9 +7,19 @@ namespace kmt {
 
 namespace {
 
-// Number of events by which prefetching runs ahead. The pointer table's cache line for an event is prefetched this many
-// events earlier, which covers the time of one cache miss.
-constexpr std::size_t kPrefetchDistance = 20;
+enum class Role : std::uint8_t { none, allocation, free, page_allocation, page_free };
+constexpr auto kRoles = [] {
+  std::array<Role, 256> roles{};  // index: EventKind
+  for (unsigned number = 0; number < roles.size(); ++number) {
+    const auto kind = static_cast<EventKind>(number);
+    roles[number] = is_allocation(kind)             ? Role::allocation
+                    : is_free(kind)                 ? Role::free
+                    : kind == EventKind::page_alloc ? Role::page_allocation
+                    : kind == EventKind::page_free  ? Role::page_free
+                                                    : Role::none;
+  }
+  return roles;
+}();
 
 unsigned unit_of(const Event& event) {
   if (allocator_of(event.kind) != Allocator::slab) return kSlabUnits;
@@ -27,6 +37,7 @@ void Classifier::classify(MatchedBatch& batch) {
     filter_.begin(batch.events.front().time_ns);
     begun_ = true;
   }
+  grouping_.begin_batch();
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) classify(batch.events[i], i, batch.steps[i], batch);
   if (grouping_.by_freer()) find_freers(batch);
   batch.new_origins = grouping_.take_new_origins();
@@ -37,16 +48,18 @@ void Classifier::classify(const Event& event, std::uint32_t index, Step& step, M
   if (!filter_.in_window(event.time_ns)) return;
   step.outcome = Outcome::other;
   step.selected = filter_.selects(event);
-  const bool of_pages = event.kind == EventKind::page_alloc || event.kind == EventKind::page_free;
+  const Role role = kRoles[static_cast<std::uint8_t>(event.kind)];
+  if (role == Role::none) return;
+  const bool of_pages = role == Role::page_allocation || role == Role::page_free;
   if (of_pages && event.order > kMostPageOrder) {
     step.outcome = Outcome::impossible_order;
     return;
   }
-  const bool allocates = is_allocation(event.kind) || event.kind == EventKind::page_alloc;
+  const bool allocates = role == Role::allocation || role == Role::page_allocation;
   if (allocates && step.selected) step.origin = grouping_.origin_of(event);
   if (allocates && event.address == (of_pages ? kNoPage : 0))
     step.outcome = Outcome::failed;
-  else if (allocates || is_free(event.kind) || of_pages)
+  else
     batch.queues[unit_of(event)].push_back(index);
 }
 
@@ -72,9 +85,10 @@ void Matching::match(MatchedBatch& batch, unsigned unit) {
     return;
   }
   SlabMatcher& objects = slab_[unit];
-  for (std::size_t i = 0; i < std::min(queue.size(), kPrefetchDistance); ++i) objects.prefetch(batch.events[queue[i]]);
+  constexpr std::size_t kAhead = SlabMatcher::kPrefetchDistance;
+  for (std::size_t i = 0; i < std::min(queue.size(), kAhead); ++i) objects.prefetch(batch.events[queue[i]]);
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    if (i + kPrefetchDistance < queue.size()) objects.prefetch(batch.events[queue[i + kPrefetchDistance]]);
+    if (i + kAhead < queue.size()) objects.prefetch(batch.events[queue[i + kAhead]]);
     match_pointer(batch.events[queue[i]], batch.steps[queue[i]], objects);
   }
 }

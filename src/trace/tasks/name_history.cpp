@@ -2,6 +2,7 @@
 #include "trace/tasks/name_history.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace kmt {
@@ -25,6 +26,14 @@ std::optional<std::string_view> TaskNameHistory::at(std::int32_t tid, std::uint6
   const auto later = of_task->second.upper_bound(time_ns);
   if (later == of_task->second.begin()) return std::nullopt;
   return std::prev(later)->second;
+}
+
+std::uint64_t TaskNameHistory::next_change_ns(std::int32_t tid, std::uint64_t time_ns) const {
+  constexpr auto kNever = std::numeric_limits<std::uint64_t>::max();
+  const auto of_task = names_.find(tid);
+  if (of_task == names_.end()) return kNever;
+  const auto later = of_task->second.upper_bound(time_ns);
+  return later == of_task->second.end() ? kNever : later->first;
 }
 
 std::vector<TaskRename> TaskNameHistory::renamed() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -225,6 +227,71 @@ TEST_F(Renamed, ATreeKeepsItsNameIfTheIdIsReused) {
   const std::vector<Event> events = {kmalloc_at(50, 20), kmalloc_at(350, 20), kmalloc_at(360, 10)};
   EXPECT_EQ(names_by(GroupKey::process, events, {true, false}),
             (Names{"sh-10 (born before)", "cc1-10 (born 0.000000)"}));
+}
+
+// Allocations that differ in few fields, in task and interrupt context, of tasks that are renamed, born and reused.
+std::vector<Event> mixed_allocations(StackIds& stacks) {
+  constexpr std::array kKinds = {EventKind::kmalloc, EventKind::cache_alloc, EventKind::page_alloc,
+                                 EventKind::percpu_alloc, EventKind::vmap_alloc};
+  const std::array stack_of = {StackId{}, stacks.id_of(std::vector<std::uint64_t>{0x1010, 0x2010}),
+                               stacks.id_of(std::vector<std::uint64_t>{0x2010})};
+  std::mt19937 random(1);
+  const auto one_of = [&random](unsigned count) { return static_cast<std::uint32_t>(random() % count); };
+  std::vector<Event> events;
+  for (std::uint64_t time_ns = 1; time_ns <= 20'000; ++time_ns) {
+    Event event = kmalloc_at(time_ns, static_cast<std::int32_t>(10 + 64 * one_of(3)));
+    event.kind = kKinds[one_of(kKinds.size())];
+    event.address = 0x1000 + 8 * one_of(64);
+    event.bytes_requested = 8 + one_of(2);
+    event.bytes_allocated = std::uint64_t{16} << one_of(2);
+    event.gfp_flags = one_of(2);
+    event.node = static_cast<std::int16_t>(static_cast<int>(one_of(3)) - 1);
+    event.order = static_cast<std::uint8_t>(event.kind == EventKind::page_alloc ? one_of(2) : 0);
+    event.migrate_type = static_cast<std::int8_t>(one_of(2));
+    event.call_site = CallSiteId{one_of(3)};
+    event.cache = CacheId{one_of(2)};
+    event.cpu = static_cast<std::uint16_t>(one_of(2));
+    event.context = one_of(8) == 0 ? Context::kSoftIrq : std::uint8_t{0};
+    event.page_flags = static_cast<std::uint8_t>(one_of(4) << 1);
+    event.stack = stack_of[one_of(stack_of.size())];
+    events.push_back(event);
+  }
+  return events;
+}
+
+// In batches, a Grouping remembers recent results. They must be what it finds without them.
+TEST(Grouping, BatchesDoNotChangeTheOrigins) {
+  TraceInfo info;
+  info.machine.page_size = 4096;
+  info.machine.has_memcg = true;
+  info.tables.call_sites = {0, 0x1010, 0x2010};
+  info.tables.cache_names = {"", "dentry"};
+  info.tables.gfp_flags = {{1, "__GFP_ACCOUNT"}};
+  for (std::uint64_t time_ns = 0; time_ns < 20'000; time_ns += 70) {
+    info.tasks.names.called_since(10, time_ns, time_ns % 20 == 0 ? "sh" : "make");
+    info.tasks.names.called_since(74, time_ns + 30, time_ns % 30 == 0 ? "cc1" : "as");
+  }
+  for (std::uint64_t time_ns = 100; time_ns < 20'000'000; time_ns += 3'000) {
+    info.tasks.lives.born({74, time_ns, static_cast<std::int32_t>(time_ns), true, false, false});
+    info.tasks.lives.born({138, time_ns + 7, 74, true, true, false});
+  }
+  StackIds stacks(info.tables.stacks);
+  const std::vector<Event> events = mixed_allocations(stacks);
+  const Kallsyms symbols("1000 T one\n2000 T two\t[drv]\n3000 T end\n");
+  for (const GroupKeyInfo& key : group_keys()) {
+    for (const bool processes : {false, true}) {
+      SCOPED_TRACE(key.name);
+      CacheNames caches(info);
+      const GroupingOptions options{.page_uses = true, .processes = processes};
+      Grouping plain({key.key}, info, info.tasks, symbols, caches, {}, options);
+      Grouping batched({key.key}, info, info.tasks, symbols, caches, {}, options);
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        if (i % 1000 == 0) batched.begin_batch();
+        ASSERT_EQ(batched.origin_of(events[i]), plain.origin_of(events[i])) << "event " << i;
+      }
+      EXPECT_EQ(names_of(batched, symbols), names_of(plain, symbols));
+    }
+  }
 }
 
 TEST(Grouping, WithoutUserStacksNoEventCountsAsKernel) {
