@@ -94,18 +94,31 @@ std::string CacheNames::kmalloc_name(std::uint64_t bytes, KmallocKind kind) cons
   return fmt::format("{}{}{}", kPrefixes[static_cast<std::size_t>(kind)], in_k ? bytes / 1024 : bytes, in_k ? "k" : "");
 }
 
+// Skips objects of kmalloc, and frees that name no cache, because nothing is learned from them.
 void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
-  for (const Event& event : batch) {
-    if (is_slab_alloc(event.kind) && event.address != 0) {
-      if (event.kind == EventKind::cache_alloc && event.cache.value != 0) named_by_allocations_ = true;
+  const auto teaches = [](const Event& event) {
+    return (event.kind == EventKind::cache_alloc && event.address != 0) ||
+           (is_slab_free(event.kind) && event.cache.value != 0);
+  };
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const std::size_t ahead = i + SlabMatcher::kPrefetchDistance;
+    if (ahead < batch.size() && teaches(batch[ahead])) objects_.prefetch(batch[ahead]);
+    const Event& event = batch[i];
+    if (!teaches(event)) continue;
+    if (event.kind == EventKind::cache_alloc) {
+      if (event.cache.value != 0) named_by_allocations_ = true;
       const Request request{info.tables.call_sites[event.call_site.value], event.bytes_allocated};
       objects_.allocate(event, requests_.id_of(request).first);
-    } else if (is_slab_free(event.kind)) {
-      const auto [outcome, object] = objects_.release(event);
-      if (outcome == FreeOutcome::matched && object.from_cache() && event.cache.value != 0)
-        ++learned_[object.origin][info.tables.cache_names[event.cache.value]];
+    } else if (const auto [outcome, object] = objects_.release(event); outcome == FreeOutcome::matched) {
+      ++learned_[object.origin][info.tables.cache_names[event.cache.value]];
     }
   }
+}
+
+void CacheNames::take_learned(const CacheNames& other) {
+  named_by_allocations_ = other.named_by_allocations_;
+  requests_ = other.requests_;
+  learned_ = other.learned_;
 }
 
 std::uint32_t CacheNames::id_of(const Event& event) {

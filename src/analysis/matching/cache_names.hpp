@@ -29,6 +29,8 @@ class CacheNames {
   // Learns the names of caches from the frees. Call this with all events of the trace in their order. `info` belongs to
   // the reader of these events.
   void learn(const EventBatch& batch, const TraceInfo& info);
+  // Takes over what `other` learned from the same trace.
+  void take_learned(const CacheNames& other);
   // Frees the memory that only learn() needs.
   void end_learning() { objects_ = {}; }
   // True if allocation events name the cache. Then names need not be learned from frees.

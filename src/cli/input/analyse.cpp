@@ -104,12 +104,18 @@ bool OpenedTrace::read_ahead(std::span<CacheNames* const> caches) {
     CallPaths calls(*ahead_, names(), false);
     WatchedSource watched(calls, options_.trace.progress);
     EventBatch batch;
-    const auto all_named = [caches] { return std::ranges::all_of(caches, &CacheNames::named_by_allocations); };
-    while ((for_tasks_ || for_modules_ || !all_named()) && watched.read(batch))
-      for (CacheNames* const names : caches) names->learn(batch, ahead_->info());
+    const bool for_caches = !caches.empty();
+    while ((for_tasks_ || for_modules_ || (for_caches && !caches.front()->named_by_allocations())) &&
+           watched.read(batch))
+      if (for_caches) caches.front()->learn(batch, ahead_->info());
     complete = watched.complete();
   }
-  for (CacheNames* const names : caches) names->end_learning();
+  for (CacheNames* const names : caches) {
+    if (names == caches.front())
+      names->end_learning();
+    else
+      names->take_learned(*caches.front());
+  }
   modules_->set_events(for_modules_ ? ahead_->info().code.module_events : info().code.module_events);
   if (!for_tasks_) ahead_.reset();
   return complete;
