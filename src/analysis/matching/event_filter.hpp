@@ -21,6 +21,7 @@ struct TimeEdge {
   bool relative = false;  // true: time since the first event of the trace; false: time on the trace's clock
 
   std::uint64_t on_clock(std::uint64_t first_ns) const;
+  bool operator==(const TimeEdge&) const = default;
 };
 
 // A time window as the user gives it. Either end may be missing.
@@ -45,6 +46,7 @@ struct ReportFilter {
   std::optional<std::uint64_t> least_bytes;  // limits for the size of a single allocation in bytes, inclusive
   std::optional<std::uint64_t> most_bytes;   // inclusive
 
+  bool operator==(const ReportFilter&) const = default;
   bool selects_by_allocation() const { return !call_sites.empty() || !caches.empty() || least_bytes || most_bytes; }
   bool selects_all() const {
     return !from && !to && cpus.empty() && pids.empty() && comms.empty() && contexts.empty() &&
@@ -63,6 +65,7 @@ class EventFilter {
   EventFilter(ReportFilter filter, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
               CacheNames& caches);
 
+  const ReportFilter& wanted() const { return filter_; }
   // Sets the time of the trace's first event, to which relative times refer. Call this function before all others.
   void begin(std::uint64_t first_ns);
   bool in_window(std::uint64_t time_ns) const {

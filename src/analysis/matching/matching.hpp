@@ -48,12 +48,16 @@ struct PagesTaken {
 constexpr unsigned kSlabUnits = 4;
 constexpr unsigned kUnits = kSlabUnits + 1;
 
+// The origins of an allocation in the reports that share a matching (shared_matching.hpp); index: report.
+using SharedOrigins = std::array<std::uint32_t, 8>;
+
 struct MatchedBatch {
   EventBatch events;
   std::vector<Step> steps;  // one for each event
   std::vector<Origin> new_origins;
   std::array<std::vector<std::uint32_t>, kUnits> queues;  // index: unit; value: indices of the unit's events
   std::vector<PagesTaken> pages;                          // in the order of the events
+  std::vector<SharedOrigins> new_shared_origins;          // only in the first batch of reports that share a matching
   std::vector<std::uint32_t> freers;  // index: event; value: Grouping::freer_of(); empty if no key needs it
 };
 

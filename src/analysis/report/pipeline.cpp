@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
 
 void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
+  AnalysisStages all(analyses);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   std::vector<Batches> places(kBatches, Batches(analyses.size()));
   std::size_t next = 0;
@@ -31,19 +32,19 @@ void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses,
           control.stop();
           return nullptr;
         }
-        run_stage(0, analyses, batches);
+        all.run(0, batches);
         return &batches;
       });
   for (unsigned stage = 1; stage + 1 < ReportAnalysis::kStages; ++stage)
-    stages = stages & tbb::make_filter<Batches*, Batches*>(tbb::filter_mode::serial_in_order,
-                                                           [analyses, stage](Batches* batches) {
-                                                             run_stage(stage, analyses, *batches);
-                                                             return batches;
-                                                           });
-  tbb::parallel_pipeline(kBatches, stages & tbb::make_filter<Batches*, void>(
-                                                tbb::filter_mode::serial_in_order, [analyses](Batches* batches) {
-                                                  run_stage(ReportAnalysis::kStages - 1, analyses, *batches);
-                                                }));
+    stages = stages &
+             tbb::make_filter<Batches*, Batches*>(tbb::filter_mode::serial_in_order, [&all, stage](Batches* batches) {
+               all.run(stage, *batches);
+               return batches;
+             });
+  tbb::parallel_pipeline(
+      kBatches, stages & tbb::make_filter<Batches*, void>(tbb::filter_mode::serial_in_order, [&all](Batches* batches) {
+                  all.run(ReportAnalysis::kStages - 1, *batches);
+                }));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "analysis/report/report.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -62,10 +61,6 @@ bool happened(const Account& account) { return account.allocations + account.fai
 bool may_grow(const Account& account) {
   return account.allocations >= Histories::kFewestAllocations &&
          (account.live_bytes > 0 || account.live_allocations > 0);
-}
-
-bool groups_by(const ReportRequest& request, std::initializer_list<GroupKey> keys) {
-  return std::find_first_of(request.by.begin(), request.by.end(), keys.begin(), keys.end()) != request.by.end();
 }
 
 // Returns the number of allocations and frees of slab objects, percpu memory and vmap areas. Known causes only explain
@@ -157,6 +152,8 @@ struct ReportAnalysis::State {
   Grouping grouping;
   Classifier classifier;
   Matching matching;
+  LiveAllocations live_allocations{&matching};
+  std::shared_ptr<const SharedMatching> shared_matching;  // null if no other report shares the matching
   Ledger ledger;
   KnownCauses causes;
   std::vector<LiveCount> live;  // index: number of the origin; value: its live memory; excludes pages
@@ -187,6 +184,16 @@ void ReportAnalysis::run_stage(unsigned stage, MatchedBatch& batch) {
     state_->matching.match(batch, stage - 1);
   else
     state_->ledger.add(batch);
+}
+
+bool ReportAnalysis::selects_like(const ReportAnalysis& other) const {
+  return state_->classifier.filter().wanted() == other.state_->classifier.filter().wanted();
+}
+
+void ReportAnalysis::share_matching(const ReportAnalysis& first, std::shared_ptr<const SharedMatching> shared,
+                                    std::size_t report) {
+  state_->live_allocations = {&first.state_->matching, shared.get(), report};
+  state_->shared_matching = std::move(shared);
 }
 
 void ReportAnalysis::add(const EventBatch& batch) {
@@ -349,7 +356,7 @@ void ReportAnalysis::State::count_live(std::uint64_t end_ns) {
   live.resize(ledger.origins().size());
   older_than_loss.resize(live.size());
   const std::uint64_t lost_until_ns = frees_missing_until(info, end_ns);
-  matching.for_each_live(
+  live_allocations.for_each(
       [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool head) {
         if (number == 0) return;
         const Origin& origin = ledger.origins()[number];
@@ -451,9 +458,9 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
   ledger.end(end_ns);
   Histories common;
   common.cut_at_ns = cut_at_ns;
-  histories =
-      histories_of_groups({*ledger.history(), matching, ledger.origins(), info, symbols, grouping, judges_reclaimable},
-                          ledger.accounts().size(), groups_to_follow(common), common);
+  histories = histories_of_groups(
+      {*ledger.history(), live_allocations, ledger.origins(), info, symbols, grouping, judges_reclaimable},
+      ledger.accounts().size(), groups_to_follow(common), common);
   return common;
 }
 
@@ -531,18 +538,6 @@ ReportResult ReportAnalysis::finish(bool complete) {
   add_missing_frees(state.info, seen, result);
   add_missing_causes(state.info, seen, result);
   return result;
-}
-
-bool needs_cache_names(const ReportRequest& request) {
-  return !request.filter.caches.empty() || groups_by(request, {GroupKey::cache});
-}
-
-bool needs_task_names(const ReportRequest& request, const TraceInfo& info) {
-  const bool asks =
-      request.holders || !request.filter.comms.empty() ||
-      groups_by(request, {GroupKey::task, GroupKey::process, GroupKey::comm, GroupKey::syscall, GroupKey::cgroup,
-                          GroupKey::container, GroupKey::free_task, GroupKey::free_process, GroupKey::free_comm});
-  return asks && may_tell_earlier_names(info.tables.event_types);
 }
 
 }  // namespace kmt

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/matching/matching.hpp"
+#include "analysis/matching/shared_matching.hpp"
 #include "results/report/report.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
@@ -64,6 +64,12 @@ class ReportAnalysis {
   // trace.
   static constexpr unsigned kStages = kUnits + 2;
   void run_stage(unsigned stage, MatchedBatch& batch);
+
+  // True if both reports select the same events. They can then share a matching.
+  bool selects_like(const ReportAnalysis& other) const;
+  // Uses the matching of `first`, which must outlive this object. Only the stages of `first` then match. `report` is
+  // the number of this report in `shared`.
+  void share_matching(const ReportAnalysis& first, std::shared_ptr<const SharedMatching> shared, std::size_t report);
 
   // Runs all stages one after the other.
   void add(const EventBatch& batch);
