@@ -110,6 +110,8 @@ void read_cpu_stats(const std::vector<std::string>& texts, const ClockScale& sca
       info.findings.add({Imperfection::interrupted_recording,
                          "they were still in the kernel's buffers when the recorder gave up", statistics.cpu},
                         statistics.not_recorded);
+    if (number_after(text, "cleared at boot:") > 0)
+      info.findings.add({Imperfection::missing_cpu, "the kernel discarded its events at boot", statistics.cpu});
     if (without_room > 0)
       info.findings.add({Imperfection::lost_events,
                          fmt::format("the rings of BPF programs had no room for {}", without_room), statistics.cpu},

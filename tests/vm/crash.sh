@@ -17,10 +17,14 @@ if grep -q '"unread_events": 0' list.json; then
   echo c >/proc/sysrq-trigger
 fi
 kmemtrace list >list.txt
-# A recording must not discard the events.
+# A recording must not discard the events. If there is a backup instance, it has them.
 kmemtrace record --flight --persistent -o /tmp/flight.kmt --duration 1s 2>refused.err
 echo $? >refused.status
-cat /sys/kernel/tracing/instances/flight/last_boot_info >last_boot_info
+instances=/sys/kernel/tracing/instances
+instance=$instances/flight
+[ ! -e $instances/flight_backup ] || instance=$instances/flight_backup
+cat $instance/last_boot_info >last_boot_info
+cat $instance/per_cpu/cpu*/stats >stats
 kmemtrace record --boot --previous -o crash.kmt 2>collected.err || cat collected.err
 cat collected.err
 kmemtrace record --boot --previous -o empty.kmt 2>empty.err

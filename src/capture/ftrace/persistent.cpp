@@ -20,13 +20,16 @@ namespace kmt {
 namespace {
 
 // Returns the name of the instance that a backup instance copies: "flight" for trace_instance=copy=flight. Empty if
-// `backup` is no backup instance.
+// `value`, the value of a parameter trace_instance, makes no backup instance.
+std::string original_of(const std::string& value) {
+  const std::size_t end = std::min(value.find_first_of(",^@"), value.size());
+  const std::size_t equals = value.find('=');
+  return equals < end ? value.substr(equals + 1, end - equals - 1) : "";
+}
+
 std::string original_of(std::string_view arguments, const std::string& backup) {
   for (const std::string& value : parse_boot_parameters(arguments).instances)
-    if (value.starts_with(backup + "=")) {
-      const std::string source = value.substr(backup.size() + 1);
-      return source.substr(0, source.find_first_of(",^@"));
-    }
+    if (value.starts_with(backup + "=")) return original_of(value);
   return {};
 }
 
@@ -66,6 +69,11 @@ PersistentInstance with_previous_events(const std::vector<PersistentInstance>& i
                                         const PersistentInstance& instance) {
   const auto backup = std::ranges::find(instances, instance.name, &PersistentInstance::backup_of);
   return backup == instances.end() ? instance : *backup;
+}
+
+bool has_backup(std::string_view arguments, const std::string& name) {
+  return std::ranges::any_of(parse_boot_parameters(arguments).instances,
+                             [&](const std::string& value) { return original_of(value) == name; });
 }
 
 bool supports_persistent(std::string_view kallsyms) {
@@ -131,6 +139,13 @@ LastBoot parse_last_boot_info(std::string_view text) {
   }
   return found;
 }
+
+LastBoot last_boot_of(const std::string& instance) {
+  return parse_last_boot_info(read_file(instance + "/last_boot_info"));
+}
+
+// The kernels that restore the clock are those that save addresses, and so show no distance.
+bool restores_clock(const LastBoot& last) { return !last.text_delta; }
 
 std::optional<std::uint64_t> kernel_text_address(std::string_view kallsyms) {
   const std::size_t at = kallsyms.find(" T _text\n");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include <fcntl.h>
@@ -151,6 +152,12 @@ void refuse_full_disk(const std::string& instance, const std::string& folder) {
       .at({folder, {}, {}});
 }
 
+// True if the kernel discarded the events of the boot CPU when it restored the clock. `statistics` are of this CPU.
+bool cleared_boot_cpu(const std::string& statistics, const LastBoot& last, const std::string& clock) {
+  return restores_clock(last) && !last.is_current && clock != kClockAtBoot &&
+         parse_buffer_counters(statistics).unread == 0;
+}
+
 // Gives names to the files of pages, which would otherwise vanish when they are closed. Returns a text that says where
 // the pages are.
 std::string name_pages(const std::vector<RawCpu>& cpus, const std::string& folder) {
@@ -183,18 +190,28 @@ RecordOutcome collect_previous_boot(const std::string& tracefs, const Persistent
                                     const std::vector<EventName>& events, const std::string& scratch_directory,
                                     const RecordHooks& hooks, PreviousBoot& boot) {
   RecordOutcome outcome;
-  const LastBoot last = parse_last_boot_info(read_file(instance.path + "/last_boot_info"));
+  const LastBoot last = last_boot_of(instance.path);
   // since Linux 6.15, the kernel restores the clock of the earlier boot
   outcome.recording.kernel = describe_kernel(tracefs, instance.path, events, current_clock(instance.path));
   refuse_full_disk(instance.path, scratch_directory);
+  // Reading resets the counts, and the kernel removes an empty backup instance.
+  const std::vector<unsigned> cpus = ring_buffer_cpus(instance.path);
+  std::map<unsigned, std::string> statistics;
+  for (const unsigned cpu : cpus)
+    statistics[cpu] = without_time(without_overrun(read_buffer_statistics(instance.path, cpu)));
+  if (cleared_boot_cpu(statistics[cpus.front()], last, outcome.recording.kernel.clock)) boot.cleared_cpu = cpus.front();
+  outcome.cost.ring_buffer_bytes = buffer_bytes_of(instance.path);
 
   RingReaders readers(instance.path, outcome.recording.kernel.sub_buffer_bytes, scratch_directory, nullptr);
   readers.start();
   outcome.recording.cpus = readers.finish(outcome.write_error);
   if (!outcome.write_error.empty()) outcome.end = RecordEnd::cannot_write;
   for (RawCpu& cpu : outcome.recording.cpus) {
-    cpu.statistics = read_buffer_statistics(instance.path, cpu.cpu);
-    outcome.cost.ring_buffer_bytes += read_buffer_size(instance.path, cpu.cpu);
+    cpu.statistics = statistics[cpu.cpu];
+    // these lines are from kmemtrace, not from the kernel
+    if (boot.cleared_cpu == cpu.cpu) cpu.statistics += "cleared at boot: 1\n";
+    const BufferCounters after = parse_buffer_counters(read_buffer_statistics(instance.path, cpu.cpu));
+    if (after.unread > 0) cpu.statistics += fmt::format("not recorded: {}\n", after.unread);
   }
   try {
     pass_on(outcome, last, hooks, boot);

@@ -19,6 +19,7 @@ struct PreviousBoot {
   bool is_this_boot = false;  // true: a recorder of the present boot was killed and left the events
   bool other_kernel = false;  // true: another kernel recorded the events, so functions have no names
   bool has_symbols = false;
+  std::optional<unsigned> cleared_cpu;       // the boot CPU, if the kernel discarded its events
   std::vector<std::string> unknown_modules;  // modules of that boot that are not loaded now, so they have no symbols
 };
 

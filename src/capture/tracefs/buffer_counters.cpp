@@ -64,6 +64,13 @@ std::string without_overrun(const std::string& statistics) {
   return text;
 }
 
+std::string without_time(const std::string& statistics) {
+  std::string text;
+  for (const std::string_view line : split(statistics, '\n'))
+    if (!line.empty() && !line.starts_with("now ts:")) text += fmt::format("{}\n", line);
+  return text;
+}
+
 std::string read_buffer_statistics(const std::string& buffer, unsigned cpu) {
   return try_read_file(fmt::format("{}/per_cpu/cpu{}/stats", buffer, cpu)).value_or("");
 }

@@ -25,6 +25,8 @@ BufferCounters parse_buffer_counters(const std::string& statistics);
 std::string read_buffer_statistics(const std::string& buffer, unsigned cpu);
 // Returns the statistics with 0 events overwritten ("overrun").
 std::string without_overrun(const std::string& statistics);
+// Returns the statistics without the present time ("now ts").
+std::string without_time(const std::string& statistics);
 // Returns the buffer's actual size in bytes (the kernel rounds the requested size); 0 if unknown.
 std::uint64_t read_buffer_size(const std::string& buffer, unsigned cpu);
 

@@ -207,22 +207,34 @@ void check_persistent(const RecordOptions& options) {
 
 // Returns the instance to record into. Throws Error if it is in use, or if it has events that were not collected.
 static std::string free_persistent_instance(const RecordOptions& options, const std::string& tracefs) {
-  const std::vector<PersistentInstance> instances = persistent_instances(tracefs, read_file("/proc/cmdline"));
-  const PersistentInstance instance = choose_persistent(instances, instance_name(options.persistent));
+  const std::string arguments = read_file("/proc/cmdline");
+  const PersistentInstance instance =
+      choose_persistent(persistent_instances(tracefs, arguments), instance_name(options.persistent));
   if (const std::string use = current_use(instance.path); !use.empty())
     throw Error(fmt::format("The instance {} has another user: {} is enabled", printable(instance.name), use),
                 ExitCode::unsupported)
         .hint(fmt::format("End the other recording, or remove the parameters that enable the event at boot. If the "
                           "recorder was killed: echo 0 > {}/events/enable",
                           instance.path));
-  // if there is a backup instance, it also has the events of the previous boot
-  const bool has_backup = !with_previous_events(instances, instance).backup_of.empty();
-  if (!has_backup && count_unread(instance.path) > 0)
+  // a backup also has, or had, the events of the previous boot, but not events of this boot
+  const bool is_copied = has_backup(arguments, instance.name) && !last_boot_of(instance.path).is_current;
+  if (!is_copied && count_unread(instance.path) > 0)
     throw Error(fmt::format("The instance {} has events that were not collected", printable(instance.name)))
         .hint(fmt::format("Collect them: kmemtrace record --boot --previous={0} -o FILE.kmt; or discard them: "
                           "echo > {1}/trace",
                           printable(instance.name), instance.path));
   return instance.path;
+}
+
+// Returns the clock for a persistent instance. The scale of clocks that do not count nanoseconds would be unknown after
+// a reboot. Throws Error if the events of the boot CPU would not survive with the clock of the user.
+static std::string persistent_clock(const RecordOptions& options, const std::string& instance) {
+  if (!restores_clock(last_boot_of(instance))) return options.clock.empty() ? "mono" : options.clock;
+  if (!options.clock.empty() && options.clock != kClockAtBoot)
+    throw Error(fmt::format("--persistent needs the clock {} on this kernel, not {}", kClockAtBoot, options.clock),
+                ExitCode::unsupported)
+        .hint("With another clock, this kernel empties the buffer of the boot CPU at the next boot. Leave out --clock");
+  return kClockAtBoot;
 }
 
 static void check_trigger(const RecordOptions& options) {
@@ -295,10 +307,11 @@ RecordRequest request_of(const RecordOptions& options, const std::string& tracef
   if (request.buffer_bytes.value_or(8192) < 8192) throw Error("A buffer needs at least 8k per CPU");
 
   const TraceClocks clocks = read_clocks(tracefs);
-  if (!options.persistent.empty()) request.persistent_instance = free_persistent_instance(options, tracefs);
-  // the scale of other clocks would be unknown after a reboot
-  const bool wants_mono = uses_bpf(options) || (!options.persistent.empty() && options.clock.empty());
-  request.clock = wants_mono ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
+  request.clock = uses_bpf(options) ? "mono" : options.clock.empty() ? clocks.recommended : options.clock;
+  if (!options.persistent.empty()) {
+    request.persistent_instance = free_persistent_instance(options, tracefs);
+    request.clock = persistent_clock(options, request.persistent_instance);
+  }
   if (std::find(clocks.offered.begin(), clocks.offered.end(), request.clock) == clocks.offered.end())
     throw Error(fmt::format("This kernel has no clock \"{}\"", request.clock))
         .hint(fmt::format("Available clocks: {}", fmt::join(clocks.offered, ", ")));

@@ -39,6 +39,12 @@ TEST(LastBootInfo, OfThisBootOrDamaged) {
   EXPECT_TRUE(damaged.modules.empty());
 }
 
+TEST(LastBootInfo, ShowsWhetherTheKernelRestoresTheClock) {
+  EXPECT_FALSE(restores_clock(parse_last_boot_info("text delta:\t0\ndata delta:\t0\n")));
+  EXPECT_TRUE(restores_clock(parse_last_boot_info("ffffffff95200000\t[kernel]\n")));
+  EXPECT_TRUE(restores_clock(parse_last_boot_info("# Current\n")));
+}
+
 TEST(EarlierKallsyms, ShiftsTheKernelAndModules) {
   const std::string now =
       "0000000000000000 A fixed_percpu_data\n"
@@ -110,6 +116,14 @@ TEST_F(PersistentInstances, ABackupHasTheEventsOfThePreviousBoot) {
   EXPECT_THROW(choose_persistent(all, "copy"), Error);  // nothing can be recorded into a backup
 }
 
+TEST(Backups, AreFoundInTheParameters) {
+  const char* const arguments = "quiet trace_instance=flight^traceoff@mem,sched trace_instance=copy=flight,mm";
+  EXPECT_TRUE(has_backup(arguments, "flight"));
+  EXPECT_FALSE(has_backup(arguments, "copy"));
+  EXPECT_FALSE(has_backup("trace_instance=flight@mem,a=b trace_instance=x@flight", "flight"));
+  EXPECT_FALSE(has_backup("trace_instance=flight@mem,a=b", "b"));
+}
+
 TEST(PersistentParameters, SuitTheMachine) {
   EXPECT_EQ(persistent_parameters(12 << 20), "reserve_mem=12M:4096:kmemtrace trace_instance=kmemtrace@kmemtrace");
   EXPECT_EQ(suitable_persistent_bytes(4, 16ull << 30), 32ull << 20);
@@ -128,6 +142,12 @@ TEST(BufferCounters, OverwrittenEventsCanBeLeftOut) {
   const std::string text = without_overrun("entries: 7\noverrun: 12\ncommit overrun: 3\ndropped events: 2\n");
   EXPECT_EQ(text, "entries: 7\noverrun: 0\ncommit overrun: 3\ndropped events: 2\n");
   EXPECT_EQ(parse_buffer_counters(text).lost, 5u);
+}
+
+TEST(BufferCounters, TheTimeCanBeLeftOut) {
+  const std::string text = without_time("entries: 7\noldest event ts:    3.5\nnow ts:    10.309984\nread events: 7\n");
+  EXPECT_EQ(text, "entries: 7\noldest event ts:    3.5\nread events: 7\n");
+  EXPECT_EQ(parse_buffer_counters(text).now_ticks, 0u);
 }
 
 }  // namespace

@@ -132,6 +132,19 @@ TEST_F(KmtRecording, LossesOfBpfRingsHaveASeparateMessage) {
   EXPECT_EQ(details, std::vector<std::string>(2, "the rings of BPF programs had no room for 5"));
 }
 
+TEST_F(KmtRecording, ACpuWhoseEventsTheKernelDiscardedIsMissing) {
+  Recording recording(path(), kernel(), {0, 1}, {}, {});
+  recording.encoder().pages(1, page_of(100, 20));
+  TraceDescription end = end_of("entries: 20\noverrun: 0\nread events: 0\n");
+  end.cpu_stats[0] = "CPU: 0\nentries: 0\nread events: 0\ncleared at boot: 1\n";
+  recording.finish(end);
+
+  const Trace trace = read(path());
+  ASSERT_EQ(trace.info.findings.count_of(Imperfection::missing_cpu), 1u);
+  for (const Finding& finding : trace.info.findings.kept())
+    if (finding.kind == Imperfection::missing_cpu) EXPECT_EQ(finding.cpu, 0u);
+}
+
 TEST_F(KmtRecording, AnOlderFileStaysUntilTheFirstBlock) {
   std::ofstream(path()) << "precious";
   {
