@@ -9,6 +9,12 @@ record() {
   recorder=$!
   # the recorder protects itself when it starts to wait for a kill
   until [ "$(cat /proc/$recorder/oom_score_adj)" = -1000 ]; do sleep 0.2; done
+  for process in $(pidof kmemtrace); do
+    echo "$(cat /proc/$process/comm) $(cat /proc/$process/oom_score_adj)" >>scores
+  done
+  for event in oom/mark_victim kmem/kmalloc; do
+    cat /sys/kernel/tracing/instances/kmemtrace-*/events/$event/filter >filter.${event#*/}
+  done
   sleep 3
 }
 

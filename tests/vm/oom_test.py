@@ -47,15 +47,28 @@ class Oom(unittest.TestCase):
         # the profile
         with gzip.open(os.path.join(self.out, f'{case}.pb.gz')) as file:
             self.assertGreater(len(file.read()), 1000)
+        # the event of the kill
+        self.assertRegex(self.text(f'{case}.stalls.txt'), r'OOM killer\s+[1-9]\d* process')
         # the snapshot at the end of the trace
         self.assertIn('balance', json.loads(self.text(f'{case}.snapshot.json')))
         return kill, page
+
+    def test_recorder_is_protected(self):
+        """Checks the processes of both recordings, each with a watcher."""
+        scores = self.text('scores').splitlines()
+        self.assertEqual(4, len(scores), scores)
+        for line in scores:
+            self.assertEqual('-1000', line.split()[1], line)
+
+    def test_kills_in_the_recorder_are_recorded(self):
+        """The task that needs memory when the OOM killer runs may be the recorder, whose other events are excluded."""
+        self.assertEqual('none\n', self.text('filter.mark_victim'))
+        self.assertIn('common_pid', self.text('filter.kmalloc'))
 
     def test_kill_in_a_cgroup(self):
         kill, page = self.check('cgroup')
         self.assertTrue(kill['cgroup'], kill)
         self.assertIn('because a cgroup had reached its limit', page)
-        self.assertRegex(self.text('cgroup.stalls.txt'), r'OOM killer\s+1 process')
 
     def test_kill_in_the_machine(self):
         kill, _ = self.check('machine')

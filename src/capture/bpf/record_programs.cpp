@@ -49,7 +49,9 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
 
 // True if the event is recorded for all tasks, even if only some are selected. Any task may move a selected task to
 // another cgroup, and modules concern all tasks.
-bool is_of_all(const EventName& event) { return event.system == "cgroup" || event.system == "module"; }
+bool is_of_all(const EventName& event) {
+  return event.system == "cgroup" || event.system == "module" || event.system == "oom";
+}
 
 KernelTraits traits_of(const KernelTypes& types, const std::vector<EventName>& events) {
   KernelTraits kernel;

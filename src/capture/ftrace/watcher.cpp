@@ -16,10 +16,17 @@ namespace kmt {
 
 namespace {
 
+// Keeps the OOM killer from killing the watcher, which needs little memory. Without the permission, nothing changes.
+void stay_alive() {
+  if (const FileDescriptor score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); score)
+    static_cast<void>(::write(score.get(), "-1000", 5) == 5);
+}
+
 // Leaves the terminal's session and closes the recorder's descriptors. If the watcher kept these descriptors open, a
 // process that waits for the end of the recorder's output would also wait for the watcher.
 [[noreturn]] void watch(int alive, const InstanceUse& instance) {
   ::setsid();
+  stay_alive();
   ::prctl(PR_SET_NAME, "kmemtrace-watch");
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(number, SIG_IGN);
   ::dup2(alive, 0);

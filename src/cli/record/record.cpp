@@ -137,10 +137,8 @@ int record_trace(const RecordOptions& options) {
           printable(options.output),
           output.is_flight_recorder() && options.persistent.empty() ? "SIGUSR2 writes the kept events, " : "");
     if (trigger) trigger->start();
-    if (trigger && trigger->waits_for_oom()) {
-      earlier_report = text_of_last_oom_report();
-      protection.emplace();
-    }
+    if (trigger && trigger->waits_for_oom()) earlier_report = text_of_last_oom_report();
+    if (output.is_flight_recorder() || (trigger && trigger->waits_for_oom())) protection.emplace();
   };
   steps.record = [&](const RecordHooks& hooks, const OpenSink& open) {
     if (previous)

@@ -2,6 +2,7 @@
 #include "cli/record/trigger.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,17 +14,13 @@
 
 namespace kmt {
 
-namespace {
-
-std::optional<ProcValue> value_of(const std::string& name) {
+std::optional<ProcValue> current_value(const std::string& name) {
   for (const char* const path : {"/proc/meminfo", "/proc/vmstat"})
     if (const auto found = find_proc_value(try_read_file(path).value_or(""), name)) return found;
   return std::nullopt;
 }
 
-}  // namespace
-
-Trigger::Trigger(const std::string& given) : condition_(given) {
+Trigger::Trigger(const std::string& given, ValueReader value_of) : value_of_(std::move(value_of)), condition_(given) {
   if (given == "failure") return;
   is_oom_ = given == "oom";
   const std::string condition = is_oom_ ? "oom_kill+0" : given;
@@ -45,14 +42,14 @@ Trigger::Trigger(const std::string& given) : condition_(given) {
     limit.resize(slash);
   }
   limit_ = parse_size(trim(limit));
-  if (!value_of(key_))
+  if (!value_of_(key_))
     throw Error(fmt::format("Neither /proc/meminfo nor /proc/vmstat has \"{}\"", printable(key_)))
         .hint("Names in these files are case sensitive: SUnreclaim, MemFree, oom_kill");
 }
 
 void Trigger::start() {
   if (key_.empty()) return;
-  if (comparison_ == '+') at_start_ = value_of(key_).value_or(ProcValue{}).value;
+  if (comparison_ == '+') at_start_ = value_of_(key_).value_or(ProcValue{}).value;
   if (comparison_ == '+' || !holds(monotonic_ns())) return;
   throw Error(fmt::format("The condition of --trigger is already true: {}", what_happened()))
       .hint("Use NAME+N to wait for growth");
@@ -60,7 +57,8 @@ void Trigger::start() {
 
 void Trigger::start_again() {
   lowest_.clear();
-  if (!key_.empty() && comparison_ == '+') at_start_ = value_of(key_).value_or(ProcValue{}).value;
+  had_kill_ = false;
+  if (!key_.empty() && comparison_ == '+') at_start_ = value_of_(key_).value_or(ProcValue{}).value;
 }
 
 // Adds a reading, and sets `at_start_` to the lowest value of the window.
@@ -75,11 +73,14 @@ bool Trigger::holds(std::uint64_t now_ns) {
   if (key_.empty()) return false;
   if (now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + pause_ns_;
-  const auto found = value_of(key_);
+  const auto found = value_of_(key_);
   if (!found) return false;
   last_ = *found;
   if (window_ns_ != 0) keep_lowest({now_ns, last_.value});
-  return comparison_ == '<' ? last_.value < limit_ : last_.value >= at_start_ && last_.value - at_start_ > limit_;
+  const bool is_true =
+      comparison_ == '<' ? last_.value < limit_ : last_.value >= at_start_ && last_.value - at_start_ > limit_;
+  // the kernel counts a kill before it records the victim, so the recording goes on until the next look
+  return is_oom_ ? std::exchange(had_kill_, is_true) : is_true;
 }
 
 std::string Trigger::what_happened() const {
