@@ -66,9 +66,10 @@ class Crash(unittest.TestCase):
         trace = self.json('report.json')['trace']
         self.assertEqual('mono' if KERNEL == '6.12' else 'local', trace['clock'])
         self.assertEqual(0, trace['lost_events'])
-        # the kernel's own count of the events that survived
+        # the kernel's own count of the events that survived; Linux 6.12 does not count those of the first page of a CPU
         counted = sum(int(number) for number in re.findall(r'^entries: (\d+)', self.files['stats'], re.M))
-        self.assertAlmostEqual(counted, trace['events'], delta=10)
+        self.assertGreaterEqual(trace['events'], counted)
+        self.assertLessEqual(trace['events'], counted + (300 if KERNEL == '6.12' else 10))
         self.assertGreater(trace['duration_ns'], 10e9)
         self.assertAlmostEqual(crash, (trace['first_ns'] + trace['duration_ns']) / 1e9, delta=2)
 
