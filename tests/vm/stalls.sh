@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Lets tasks wait for memory: first because the machine has too little, then because a cgroup reached its limit. Saves
-# the kernel's counters before and after each recording.
+# the kernel's counters twice: around the load, which lies within the recording, and around the recording.
 set -u
 cgroup=/sys/fs/cgroup/small
 failed=0
@@ -14,11 +14,13 @@ echo always >/sys/kernel/mm/transparent_hugepage/defrag
 # The page cache fills the memory, and then the readers reclaim from each other. The large buffers of the last dd need
 # huge pages, and therefore compaction, while readers scatter their pages.
 cat >/tmp/load <<'END'
-for part in 0 1 2 3; do
-  dd if=/dev/ram0 of=/dev/null bs=64k skip=$((part * 4096)) count=3072 2>/dev/null &
+cat /proc/vmstat >"$name.vmstat.load.before"
+for part in 0 1 2 3 4 5 6 7; do
+  dd if=/dev/ram0 of=/dev/null bs=64k skip=$((part * 2048)) count=1536 2>/dev/null &
 done
 dd if=/dev/zero of=/dev/null bs=100M count=2 2>/dev/null
 wait
+cat /proc/vmstat >"$name.vmstat.load.after"
 END
 cat >/tmp/confined <<'END'
 echo $$ >/sys/fs/cgroup/small/cgroup.procs
@@ -27,7 +29,7 @@ END
 
 # record NAME OPTION…
 record() {
-  name=$1
+  export name="$1"
   shift
   cat /proc/vmstat >"$name.vmstat.before"
   kmemtrace record -o "$name.kmt" --stalls "$@" >"$name.said" 2>&1 || {

@@ -23,9 +23,10 @@ class Stalls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.out = cls.enterClassContext(tempfile.TemporaryDirectory(prefix='kmemtrace-vm-'))
-        # With one CPU, the kernel's pressure is the time in which any task waits.
-        run_script('stalls.sh', cls.out, '--kernel', KERNEL, '--memory', '320', '--cpus', '1', '--timeout', '600',
-                   '--module', 'brd')
+        # With one CPU, the kernel's pressure is the time in which any task waits. The clock counts instructions, so the
+        # load of this machine does not change times.
+        run_script('stalls.sh', cls.out, '--kernel', KERNEL, '--memory', '320', '--cpus', '1', '--timeout', '900',
+                   '--by-instructions', '--module', 'brd')
 
     def path(self, name):
         return os.path.join(self.out, name)
@@ -38,9 +39,21 @@ class Stalls(unittest.TestCase):
             return {key: int(value) for key, value in (line.split() for line in file)}
 
     def rises(self, name):
-        """Returns how much each counter of /proc/vmstat rose around a recording."""
-        before, after = self.counters(f'{name}.vmstat.before'), self.counters(f'{name}.vmstat.after')
-        return {key: after[key] - value for key, value in before.items()}
+        """Returns how much each counter of /proc/vmstat rose: during the load, and around the recording of the load.
+        The recorder may wait for memory too, before and after it records."""
+        rises = []
+        for part in f'{name}.vmstat.load', f'{name}.vmstat':
+            before, after = self.counters(part + '.before'), self.counters(part + '.after')
+            rises.append({key: after[key] - value for key, value in before.items()})
+            rises[-1]['allocstall'] = sum(rise for key, rise in rises[-1].items() if key.startswith('allocstall'))
+        return rises
+
+    def check(self, found, rises, key, tolerance=0.0):
+        """Checks a number of a recording against a counter of the kernel."""
+        least, most = (rise[key] for rise in rises)
+        self.assertGreater(least, 0, key)
+        self.assertGreaterEqual(found, least * (1 - tolerance), key)
+        self.assertLessEqual(found, most * (1 + tolerance), key)
 
     def test_times_are_those_between_the_events(self):
         for name in 'global', 'whole', 'cgroup':
@@ -59,26 +72,25 @@ class Stalls(unittest.TestCase):
                     self.assertEqual(sum(row['total_ns'] for row in stalls[table]), stalls['total']['total_ns'], table)
 
     def test_direct_reclaim_is_counted_as_by_the_kernel(self):
-        counts, rises = self.stalls('global')['counts'], self.rises('global')
-        allocstall = sum(rise for key, rise in rises.items() if key.startswith('allocstall'))
-        self.assertGreater(allocstall, 10)
-        self.assertEqual(counts['direct_reclaims'], allocstall)
+        self.check(self.stalls('global')['counts']['direct_reclaims'], self.rises('global'), 'allocstall')
 
     def test_compaction_is_counted_as_by_the_kernel(self):
         counts, rises = self.stalls('whole')['counts'], self.rises('whole')
-        self.assertGreater(rises['compact_stall'], 0)
-        self.assertEqual(counts['compactions'], rises['compact_stall'])
-        self.assertEqual(counts['failed_compactions'], rises['compact_fail'])
+        least, most = (rise['compact_stall'] for rise in rises)
+        found_free = rises[1]['compact_success']  # some of these requests found a free block at once, which has no event
+        self.assertGreater(least, 0)
+        self.assertTrue(least - found_free <= counts['compactions'] <= most, (counts, rises))
+        least, most = (rise['compact_fail'] for rise in rises)
+        self.assertTrue(least <= counts['failed_compactions'] <= most, (counts, least, most))
 
     def test_scanned_pages_are_those_of_the_kernel(self):
         rises = self.rises('global')
         scans = {row['scanner']: row for row in self.stalls('global')['scans']}
         for scanner, counter in ('direct_reclaim', 'direct'), ('kswapd', 'kswapd'):
             # The kernel also isolates pages for reclaim in other ways, which have no event.
-            self.assertAlmostEqual(scans[scanner]['scanned_pages'], rises[f'pgscan_{counter}'],
-                                   delta=rises[f'pgscan_{counter}'] // 100)
-            self.assertAlmostEqual(scans[scanner]['reclaimed_pages'], rises[f'pgsteal_{counter}'],
-                                   delta=rises[f'pgsteal_{counter}'] // 100)
+            self.check(scans[scanner]['reclaimed_pages'], rises, f'pgsteal_{counter}', 0.01)
+            # With generations of pages (MGLRU), the event also counts pages that the kernel looks at and leaves.
+            self.check(scans[scanner]['scanned_pages'], rises, f'pgscan_{counter}', 0.01 if KERNEL == '6.1' else 0.25)
 
     def test_cgroup_reclaim_agrees_with_the_cgroup(self):
         stalls, counters = self.stalls('cgroup'), self.counters('cgroup.stat')
@@ -88,8 +100,8 @@ class Stalls(unittest.TestCase):
         self.assertEqual(scans['cgroup_reclaim']['reclaimed_pages'], counters['pgsteal_direct'])
         with open(self.path('cgroup.pressure'), encoding='ascii') as file:
             pressure_us = int(file.readline().rpartition('=')[2])
-        # The kernel's pressure includes the charge around the reclaim. In an emulated machine, this takes some time.
-        around_us = 30 * row['waits']
+        # The kernel's pressure includes the charge around the reclaim, with about 1300 instructions of 1 ns in Linux 7.3.
+        around_us = 5 * row['waits']
         self.assertAlmostEqual(row['total_ns'] / 1000, pressure_us, delta=pressure_us / 100 + around_us)
 
     def test_groups_by_any_key_have_all_waits(self):

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "trace/kernel_release.hpp"
+
 namespace kmt {
 
 namespace {
@@ -27,6 +29,13 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
   sums.own_ns += own_ns;
   sums.longest_ns = std::max(sums.longest_ns, total_ns);
   sums.reclaimed_pages += reclaimed;
+}
+
+// True if compact_stall includes requests that only leave out zones. In Linux 6.12 it does, and in Linux 7.2 it does
+// not
+// (__alloc_pages_direct_compact() in mm/page_alloc.c). The versions between were not checked.
+bool counts_deferred(std::string_view release) {
+  return version_of(release).value_or(KernelVersion{}) < KernelVersion{7, 2};
 }
 
 // Adds the time of an outermost stall. If there are many times, joins each two of them, so that a wait needs bounded
@@ -216,7 +225,9 @@ void StallFollower::mark(Task& task, const Event& event) {
       task.request = event;
       task.state = Request::asked;
       return;
-    case StallKind::compaction_deferred: start_compaction(task); return;
+    case StallKind::compaction_deferred:
+      if (counts_deferred(info_.machine.kernel)) start_compaction(task);
+      return;
     case StallKind::throttled: break;
     default: return;
   }
@@ -238,7 +249,7 @@ void StallFollower::mark(Task& task, const Event& event) {
   add_stall(task.wait->kinds[index_of(StallKind::throttled)], slept_ns, slept_ns, 0);
 }
 
-// Handles an event that shows that a compaction request compacts or skips a zone.
+// Handles an event that shows that a compaction request counts in compact_stall.
 void StallFollower::start_compaction(Task& task) {
   if (task.state != Request::asked) return;
   task.state = Request::compacted;
