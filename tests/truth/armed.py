@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks that `serve --investigate-on` starts no investigation under a mixed load, and that its evidence names each
+program that later does not free memory.
+
+armed.py KMEMTRACE [--plants N] [--quiet SECONDS] [--load NAME,…]
+
+The server waits for growth of SUnreclaim. First the loads run for the time --quiet. Then plants start one after the
+other, each at a random time. A plant is named if the first finding of the next evidence is confirmed, and names one of
+the plant's functions and its process. Prints a line for each plant. The exit status is 1 if an investigation starts
+without a plant, or if fewer than 19 of 20 plants are named."""
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from bench import Running, is_named_first
+
+KINDS = {'sockets': 250, 'messages': 400, 'epoll': 400, 'timerfds': 800, 'keys': 800, 'netlink_sockets': 200,
+         'eventfds': 600, 'unread_datagrams': 300}  # objects per second
+CONDITION = 'SUnreclaim+4M/1m'
+WINDOW = 60  # seconds of CONDITION
+LONGEST = 180  # seconds from the start of a plant to its evidence
+
+
+class Server:
+    def __init__(self, program, folder):
+        self.evidence = os.path.join(folder, 'evidence')
+        self.said = os.path.join(folder, 'said')
+        with open(self.said, 'w', encoding='utf-8') as said:
+            self.process = subprocess.Popen([program, 'serve', '--investigate-on', CONDITION, '--evidence',
+                                             self.evidence, '--for', '30s', '--pause', '30s'], stderr=said)
+
+    def text(self):
+        with open(self.said, encoding='utf-8') as file:
+            return file.read()
+
+    def investigations(self):
+        """Returns the number of investigations that started, and the results of those that ended."""
+        text = self.text()
+        if 'failed' in text:
+            raise AssertionError(text)
+        folders = sorted(os.listdir(self.evidence))[:text.count('Evidence: ')]
+        results = []
+        for folder in folders:
+            with open(os.path.join(self.evidence, folder, 'summary.json'), encoding='utf-8') as file:
+                results.append(json.load(file))
+        return text.count('Investigating'), results
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
+
+def run_plant(server, kind):
+    """Returns the evidence about a plant and its process ID. The evidence is None if there is none in time."""
+    ended = len(server.investigations()[1])
+    time.sleep(random.uniform(0, 30))
+    plant = Running(kind, per_second=KINDS[kind])
+    try:
+        until = time.monotonic() + LONGEST
+        while time.monotonic() < until:
+            results = server.investigations()[1]
+            if len(results) > ended:
+                return results[ended], plant.process.pid
+            time.sleep(1)
+        return None, plant.process.pid
+    finally:
+        plant.end()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('program', metavar='KMEMTRACE')
+    parser.add_argument('--plants', type=int, default=20)
+    parser.add_argument('--quiet', type=int, default=600)
+    parser.add_argument('--load', default='steady_churn')
+    arguments = parser.parse_args()
+    loads = [Running(name) for name in filter(None, arguments.load.split(','))]
+    with tempfile.TemporaryDirectory(prefix='kmemtrace-truth-') as folder:
+        server = Server(arguments.program, folder)
+        try:
+            time.sleep(arguments.quiet)
+            alarms = server.investigations()[0]
+            print(f'{alarms} investigations in {arguments.quiet} s without a plant', flush=True)
+            named = 0
+            for number in range(arguments.plants):
+                kind = list(KINDS)[number % len(KINDS)]
+                found, pid = run_plant(server, kind)
+                is_named = found is not None and is_named_first(found, kind, pid)
+                named += is_named
+                print(f'{kind}: {"named" if is_named else "NOT NAMED"}: {found["words"] if found else "no evidence"}',
+                      flush=True)
+                time.sleep(WINDOW if found else 0)  # lets the freed memory leave the window
+        finally:
+            server.end()
+            for load in loads:
+                load.end()
+    print(f'{named} of {arguments.plants} plants named')
+    sys.exit(0 if alarms == 0 and named >= arguments.plants * 19 / 20 else 1)
+
+
+if __name__ == '__main__':
+    main()
