@@ -5,7 +5,7 @@ program that later does not free memory.
 
 armed.py KMEMTRACE [--plants N] [--quiet SECONDS] [--load NAME,…]
 
-The server waits for growth of SUnreclaim. First the loads run for the time --quiet. Then plants start one after the
+Run it on a machine where nothing else makes kernel memory grow. The server waits for growth of SUnreclaim. First the loads run for the time --quiet. Then plants start one after the
 other, each at a random time. A plant is named if the first finding of the next evidence is confirmed, and names one of
 the plant's functions and its process. Prints a line for each plant. The exit status is 1 if an investigation starts
 without a plant, or if fewer than 19 of 20 plants are named."""

@@ -31,8 +31,7 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
   sums.reclaimed_pages += reclaimed;
 }
 
-// True if compact_stall includes requests that only leave out zones. In Linux 6.12 it does, and in Linux 7.2 it does
-// not
+// True if compact_stall includes requests that only leave out zones, as in Linux 6.12, but not in Linux 7.2
 // (__alloc_pages_direct_compact() in mm/page_alloc.c). The versions between were not checked.
 bool counts_deferred(std::string_view release) {
   return version_of(release).value_or(KernelVersion{}) < KernelVersion{7, 2};
