@@ -16,3 +16,8 @@ read -r single blocks pooled </arguments
 insmod /unowned_pages.ko single="$single" blocks="$blocks" pooled="$pooled"
 take after.kmt
 kmemtrace snapshot after.kmt >after.txt
+insmod /kmod/xsk_diag.ko
+/bin/planted_memory xdp >/tmp/ready &
+until grep -q ready /tmp/ready; do sleep 0.2; done
+cat /proc/vmallocinfo >vmallocinfo
+kmemtrace snapshot --json --limit 0 >xdp.json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks how snapshots show pages that a module leaks. Most of them have no owner: the difference of two snapshots shows
-their number, orders and flags. Others belong to a page pool, which is named.
+their number, orders and flags. Others belong to a page pool, which is named. Also checks the memory of an AF_XDP socket.
   owners_test.py KERNEL"""
 import json
 import os
@@ -35,7 +35,8 @@ class Owners(unittest.TestCase):
         with open(f'{tree}/arguments', 'w', encoding='ascii') as file:
             file.write(f'{SINGLE} {BLOCKS} {POOLED}\n')
         run_script('owners.sh', cls.out, '--kernel', KERNEL, '--memory', '1024', '--file', f'{module}:/{MODULE}.ko',
-                   '--file', f'{tree}/arguments:/arguments')
+                   '--file', f'{tree}/arguments:/arguments', '--module', 'xsk_diag',
+                   '--file', os.environ['PLANTED_MEMORY'] + ':/bin/planted_memory')
         files = [os.path.join(cls.out, f'{name}.kmt') for name in ('before', 'after')]
         cls.after = json.loads(run('snapshot', files[1], '--json', '--limit', '0').stdout)
         cls.diff = json.loads(run('diff', *files, '--json', '--limit', '0').stdout)
@@ -59,6 +60,16 @@ class Owners(unittest.TestCase):
         self.assertEqual(POOLED * PAGE, self.change('owners', f'page pool: {pool["name"]}'))
         with open(os.path.join(self.out, 'after.txt'), encoding='utf-8') as file:
             self.assertIn('page pool', file.read())
+
+    def test_xdp_socket(self):
+        with open(os.path.join(self.out, 'xdp.json'), encoding='utf-8') as file:
+            found = {one['place']: one for one in json.load(file)['owners'] if one['kind'] == 'xdp'}
+        with open(os.path.join(self.out, 'vmallocinfo'), encoding='utf-8') as file:
+            pages = [int(line.partition(' pages=')[2].split()[0]) for line in file if ' xskq_create+' in line]
+        self.assertEqual(4, len(pages))
+        self.assertEqual((sum(pages) * PAGE, 'exact'), (found['counted_kernel']['bytes'], found['counted_kernel']['exactness']))
+        self.assertRegex(found['counted_kernel']['name'], r'^planted_memory \(pid \d+\) on lo$')
+        self.assertEqual(16 << 20, found['user']['bytes'])
 
     def test_the_census_shows_orders_and_flags(self):
         self.assert_within_two_percent((BLOCKS << ORDER) * PAGE, self.change('page_blocks', f'other kernel pages, order {ORDER}'))

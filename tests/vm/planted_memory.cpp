@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Leaves memory in states that `investigate` must recognise.
+// Leaves memory in states that `investigate` and `snapshot` must recognise.
 //   planted_memory cgroups FOLDER FILES COUNT   makes and removes COUNT cgroups below the cgroup FOLDER. Each holds a
 //                                               page of a file in the folder FILES of a tmpfs
 //   planted_memory pollute LEFT                 fills the memory with anonymous memory and page tables, until LEFT MiB
@@ -8,9 +8,15 @@
 //                                               keeps the memory until it is killed
 //   planted_memory eventfds RATE [COUNT]        opens RATE eventfds each second, and keeps them open until it is
 //                                               killed, or until COUNT are open. Prints "planted N" after each second
+//   planted_memory xdp                          binds an AF_XDP socket to the device lo, with 16 MiB for packets and
+//                                               rings of 65536, 4096, 2048 and 1024 entries (rx, tx, fill,
+//                                               completion). Prints "ready", and keeps it until it is killed
 #include <fcntl.h>
+#include <linux/if_xdp.h>
+#include <net/if.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,6 +122,29 @@ void open_eventfds(unsigned rate, unsigned long most) {
   }
 }
 
+void bind_xdp() {
+  const auto socket = static_cast<int>(checked(::socket(AF_XDP, SOCK_RAW, 0), "socket"));
+  const auto set = [socket](int option, const auto& value) {
+    checked(::setsockopt(socket, SOL_XDP, option, &value, sizeof value), "setsockopt");
+  };
+  xdp_umem_reg umem{};
+  umem.len = 16 * kMiB;
+  umem.addr = reinterpret_cast<std::uintptr_t>(reserve(umem.len));
+  umem.chunk_size = kPage;
+  set(XDP_UMEM_REG, umem);
+  set(XDP_RX_RING, 65536);
+  set(XDP_TX_RING, 4096);
+  set(XDP_UMEM_FILL_RING, 2048);
+  set(XDP_UMEM_COMPLETION_RING, 1024);
+  sockaddr_xdp address{};
+  address.sxdp_family = AF_XDP;
+  address.sxdp_ifindex = ::if_nametoindex("lo");
+  checked(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind");
+  std::puts("ready");
+  std::fflush(stdout);
+  ::pause();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -126,6 +155,8 @@ int main(int count, char** arguments) {
   else if ((count == 3 || count == 4) && std::strcmp(arguments[1], "eventfds") == 0)
     open_eventfds(static_cast<unsigned>(std::atoi(arguments[2])),
                   count == 4 ? std::strtoul(arguments[3], nullptr, 10) : ~0ul);
+  else if (count == 2 && std::strcmp(arguments[1], "xdp") == 0)
+    bind_xdp();
   else
     return 2;
 }

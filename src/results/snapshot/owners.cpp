@@ -12,6 +12,7 @@ constexpr std::array<OwnerText, kOwnerKinds> kOwnerTexts = {{
     {"ftrace", "ftrace buffers"},
     {"perf", "perf buffers"},
     {"packet_ring", "packet rings"},
+    {"xdp", "AF_XDP"},
     {"io_uring", "io_uring"},
     {"pipe", "pipes"},
     {"socket", "sockets"},

@@ -22,12 +22,15 @@
 #include <linux/packet_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
+#include <linux/xdp_diag.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/file.hpp"
 #include "base/thread.hpp"
+#include "base/words.hpp"
 
 namespace kmt {
 
@@ -82,6 +85,18 @@ void add_socket(NetlinkBytes message, std::uint32_t Message::*inode, unsigned me
   });
 }
 
+// True if the namespace of this thread has sockets of AF_XDP.
+bool has_xdp_sockets() {
+  bool found = false;
+  each_line(try_read_file("/proc/thread-self/net/protocols").value_or(""), [&found](std::string_view line) {
+    Words fields(line);  // protocol, size, sockets
+    const bool is_xdp = fields.next() == "XDP";
+    fields.next();
+    found = found || (is_xdp && whole_number(fields.next()).value_or(0) != 0);
+  });
+  return found;
+}
+
 // Reads the sockets of one namespace after the other.
 class SocketReader {
  public:
@@ -104,6 +119,12 @@ class SocketReader {
     netlink.sdiag_protocol = NDIAG_PROTO_ALL;
     netlink.ndiag_show = NDIAG_SHOW_MEMINFO;
     ask(socket, "netlink", netlink, [this](NetlinkBytes message) { add_netlink_socket(message, held_, lines_); });
+    if (has_xdp_sockets()) {
+      xdp_diag_req xdp{};
+      xdp.sdiag_family = AF_XDP;
+      xdp.xdiag_show = XDP_SHOW_INFO | XDP_SHOW_RING_CFG | XDP_SHOW_UMEM;
+      ask(socket, "xsk", xdp, [this](NetlinkBytes message) { add_xdp_socket(message, held_, shown_, lines_); });
+    }
     for (const auto family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}})
       for (const auto protocol : {std::uint8_t{IPPROTO_TCP}, std::uint8_t{IPPROTO_UDP}})
         read_inet(socket, family, protocol);
@@ -143,6 +164,7 @@ class SocketReader {
 
   const HeldObjects& held_;
   OwnerLines& lines_;
+  ShownXdp shown_;
   std::map<int, std::set<std::string>> failures_;  // kinds of sockets by errno value
 };
 
@@ -195,6 +217,33 @@ void add_packet_socket(NetlinkBytes message, const HeldObjects& held, OwnerLines
                     {"interface", interface},
                     {"block_size", ring.pdr_block_size},
                     {"blocks", ring.pdr_block_nr}});
+}
+
+void add_xdp_socket(NetlinkBytes message, const HeldObjects& held, ShownXdp& shown, OwnerLines& lines) {
+  const auto header = netlink_struct<xdp_diag_msg>(message);
+  if (!header) return;
+  xdp_diag_info info{};
+  xdp_diag_umem umem{};
+  std::array<std::uint64_t, XDP_DIAG_UMEM_COMPLETION_RING + 1> entries{};
+  each_attribute(message.subspan(sizeof(xdp_diag_msg)), [&](unsigned type, NetlinkBytes bytes) {
+    if (type == XDP_DIAG_INFO) info = netlink_struct<xdp_diag_info>(bytes).value_or(info);
+    if (type == XDP_DIAG_UMEM) umem = netlink_struct<xdp_diag_umem>(bytes).value_or(umem);
+    if (type == XDP_DIAG_RX_RING || type == XDP_DIAG_TX_RING || type == XDP_DIAG_UMEM_FILL_RING ||
+        type == XDP_DIAG_UMEM_COMPLETION_RING)
+      if (const auto ring = netlink_struct<xdp_diag_ring>(bytes)) entries[type] = ring->entries;
+  });
+  // Sockets may share a umem, and the rings of its queue.
+  const bool is_new_umem = umem.size != 0 && shown.umems.insert(umem.id).second;
+  const bool is_new_queue = shown.queues.insert({umem.id, info.ifindex, info.queue_id}).second;
+  const auto of_queue = [&](unsigned type) { return is_new_queue ? entries[type] : 0; };
+  lines.add_held("xdp", holder_of(header->xdiag_ino, held),
+                 {{"ino", header->xdiag_ino},
+                  {"interface", info.ifindex == 0 ? "no interface" : interface_name(info.ifindex)},
+                  {"rx", entries[XDP_DIAG_RX_RING]},
+                  {"tx", entries[XDP_DIAG_TX_RING]},
+                  {"fill", of_queue(XDP_DIAG_UMEM_FILL_RING)},
+                  {"completion", of_queue(XDP_DIAG_UMEM_COMPLETION_RING)},
+                  {"umem", is_new_umem ? umem.size : 0}});
 }
 
 void add_unix_socket(NetlinkBytes message, const HeldObjects& held, OwnerLines& lines) {

@@ -100,6 +100,36 @@ Owner packet_ring(const Facts& facts, std::uint64_t page_size) {
                      in_order(*size, page_size) * *blocks};
 }
 
+// Returns the rings of an AF_XDP socket. A ring is a header and its entries: packet descriptors, or addresses of
+// packets. Linux 6.3 and later allocate rings with vmalloc, and older kernels as blocks of pages.
+Owner xdp_rings(const Facts& facts, std::uint64_t page_size, const std::vector<VmallocCaller>& vmalloc) {
+  constexpr std::uint64_t kHeader = 320, kDescriptor = 16, kAddress = 8;
+  constexpr std::pair<std::string_view, std::uint64_t> kRings[] = {
+      {"rx", kDescriptor}, {"tx", kDescriptor}, {"fill", kAddress}, {"completion", kAddress}};
+  const bool is_unknown = vmalloc.empty();  // the list of vmalloc areas is missing
+  const bool is_vmalloc = std::ranges::any_of(
+      vmalloc, [](const VmallocCaller& caller) { return caller.function.starts_with("xskq_create"); });
+  MemoryOwner owner{OwnerKind::xdp, fmt::format("{} on {}", facts.process(), facts.text("interface"))};
+  owner.exactness = is_unknown ? OwnerExactness::upper_bound : OwnerExactness::exact;
+  owner.place = is_unknown   ? OwnerPlace::partly_unaccounted
+                : is_vmalloc ? OwnerPlace::counted_kernel
+                             : OwnerPlace::unaccounted;
+  for (const auto& [name, entry_bytes] : kRings) {
+    const auto entries = facts.number(name);
+    if (!entries || *entries > kMostOwnedBytes / kDescriptor) return std::nullopt;
+    const std::uint64_t bytes = kHeader + *entries * entry_bytes;
+    if (*entries != 0) owner.bytes += is_vmalloc ? in_pages(bytes, page_size) : in_order(bytes, page_size);
+  }
+  return owner;
+}
+
+// Returns the memory for packets, which is memory of processes.
+Owner xdp_umem(const Facts& facts) {
+  return MemoryOwner{
+      OwnerKind::xdp,  facts.process() + ", memory for packets", facts.number_or_0("umem"), 1, OwnerExactness::exact,
+      OwnerPlace::user};
+}
+
 Owner io_uring(const Facts& facts, std::uint64_t page_size) {
   constexpr std::uint64_t kSubmission = 64, kCompletion = 16, kIndex = 4, kHeader = 320;
   const auto submissions = facts.number("sq_entries"), completions = facts.number("cq_entries");
@@ -213,6 +243,13 @@ void parse_owners(std::string_view text, KernelMemory& memory) {
   each_line(text, [&](std::string_view line) {
     if (line.empty()) return;
     const std::string_view kind = line.substr(0, line.find('\t'));
+    if (kind == "xdp") {
+      const Facts facts(line);
+      Owner rings = xdp_rings(facts, page_size, memory.vmalloc);
+      if (!rings) return keep_unknown("owners", line, memory);
+      add(std::move(rings));
+      return add(xdp_umem(facts));
+    }
     const auto* const parser = std::ranges::find(kParsers, kind, &OwnerParser::kind);
     if (parser == std::end(kParsers)) return keep_unknown("owners", line, memory);
     const Facts facts(line);

@@ -14,6 +14,7 @@ enum class OwnerKind : std::uint8_t {
   ftrace,
   perf,
   packet_ring,
+  xdp,
   io_uring,
   pipe,
   socket,
@@ -21,7 +22,7 @@ enum class OwnerKind : std::uint8_t {
   dma_buf,
   gpu
 };
-inline constexpr std::size_t kOwnerKinds = 10;
+inline constexpr std::size_t kOwnerKinds = 11;
 
 enum class OwnerExactness : std::uint8_t { exact, estimate, upper_bound };
 

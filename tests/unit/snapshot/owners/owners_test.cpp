@@ -96,10 +96,11 @@ TEST(Owners, DamagedLinesAreUnknown) {
                      "packet_ring\tblock_size=4096\tblocks=0\n"
                      "ftrace\tinstance=x\tsize_kb=1,\n"
                      "ftrace\n"
+                     "xdp\trx=1\ttx=1\tfill=1\n"
                      "=\n",
                      &unknown)
                   .empty());
-  EXPECT_EQ(unknown, 10u);
+  EXPECT_EQ(unknown, 11u);
 }
 
 TEST(Owners, ValuesCannotBreakLines) {
@@ -178,6 +179,61 @@ TEST(Owners, PacketRingsAreReadFromNetlink) {
     add_packet_socket({message.bytes.data(), length}, held, some);
     EXPECT_LE(some.text.size(), lines.text.size());
   }
+}
+
+// The layout of struct xdp_diag_msg, xdp_diag_umem and xdp_diag_ring in linux/xdp_diag.h.
+TEST(Owners, XdpRingsAreReadFromNetlink) {
+  HeldObjects held;
+  held.sockets[77] = kHolder;
+  Message message;
+  message.add(std::uint32_t{44}).add(std::uint32_t{77}).add(std::uint64_t{0});
+  message.attribute(1, std::array<std::uint32_t, 2>{0xfffffff, 3});
+  message.attribute(3, std::uint32_t{4096});
+  message.attribute(5, std::array<std::uint32_t, 10>{1 << 24, 0, 9, 4096, 4096, 0, 0xfffffff, 3, 0, 2});
+  message.attribute(6, std::uint32_t{2048}).attribute(7, std::uint32_t{1024});
+  OwnerLines lines;
+  ShownXdp shown;
+  add_xdp_socket(message.bytes, held, shown, lines);
+  EXPECT_EQ(
+      lines.text,
+      "xdp\tpid=7\tprocess=a?b\tino=77\tinterface=interface 268435455\trx=4096\ttx=0\tfill=2048\tcompletion=1024\t"
+      "umem=16777216\n");
+  // A second socket shares the umem and the rings of the queue.
+  lines.text.clear();
+  add_xdp_socket(message.bytes, held, shown, lines);
+  EXPECT_EQ(
+      lines.text,
+      "xdp\tpid=7\tprocess=a?b\tino=77\tinterface=interface 268435455\trx=4096\ttx=0\tfill=0\tcompletion=0\tumem=0\n");
+  for (std::size_t length = 0; length < message.bytes.size(); ++length) {
+    OwnerLines some;
+    ShownXdp none;
+    add_xdp_socket({message.bytes.data(), length}, held, none, some);
+    EXPECT_LE(std::ranges::count(some.text, '\n'), 1);
+  }
+}
+
+// The place of the rings depends on whether the kernel's list of vmalloc areas has them.
+TEST(Owners, XdpRingsAreVmallocMemoryInSomeKernels) {
+  constexpr const char* kLine =
+      "xdp\tpid=5\tprocess=fw\tino=9\tinterface=eth0\trx=65536\ttx=65536\tfill=2048\tcompletion=2048\tumem=16777216\n";
+  const auto owners = [&](std::string function) {
+    KernelMemory memory;
+    if (!function.empty()) memory.vmalloc.push_back({std::move(function)});
+    parse_owners(kLine, memory);
+    std::string all;
+    for (const MemoryOwner& owner : memory.owners)
+      all += fmt::format("{}; {} {}; {}\n", full_name(owner), owner.bytes, describe(owner.exactness).id,
+                         describe(owner.place).id);
+    return all;
+  };
+  constexpr const char* kPackets = "AF_XDP: fw (pid 5), memory for packets; 16777216 exact; user\n";
+  // Linux 6.18 showed 257 and 5 pages for rings with these numbers of entries.
+  EXPECT_EQ(owners("xskq_create"),
+            fmt::format("AF_XDP: fw (pid 5) on eth0; {} exact; counted_kernel\n{}", 2 * (257 + 5) * kPage, kPackets));
+  EXPECT_EQ(owners("kernel_clone"),
+            fmt::format("AF_XDP: fw (pid 5) on eth0; {} exact; unaccounted\n{}", 2 * (512 + 8) * kPage, kPackets));
+  EXPECT_EQ(owners(""), fmt::format("AF_XDP: fw (pid 5) on eth0; {} upper_bound; partly_unaccounted\n{}",
+                                    2 * (512 + 8) * kPage, kPackets));
 }
 
 TEST(Owners, PagePoolsAreReadFromNetlink) {
