@@ -25,3 +25,6 @@ kmemtrace record --no-progress -b 16M -o nodes.kmt -- sh /tmp/load 2>messages
 kmemtrace snapshot --json >snapshot.json
 kmemtrace snapshot >snapshot.text
 for node in 0 1; do cp /sys/devices/system/node/node$node/meminfo node$node.meminfo; done
+kmemtrace snapshot -o small.kmt
+taskset 2 dd if=/dev/zero of=/tmp/more bs=1M count=64 2>/dev/null
+kmemtrace snapshot -o large.kmt

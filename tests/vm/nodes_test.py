@@ -116,6 +116,15 @@ class Nodes(unittest.TestCase):
         self.assertIn('Memory by NUMA node', text)
         self.assertRegex(text, r'\n +node 1 ')
 
+    def test_the_difference_shows_the_node_that_grew(self):
+        files = [os.path.join(self.out, f'{name}.kmt') for name in ('small', 'large')]
+        changes = {one['name']: one['b'] - one['a']
+                   for one in json.loads(run('diff', *files, '--json', '--limit', '0').stdout)['nodes']}
+        self.assertAlmostEqual(64 << 20, changes['node 1 FilePages'], delta=2 << 20)
+        self.assertLess(abs(changes.get('node 0 FilePages', 0)), 2 << 20)
+        self.assertAlmostEqual(64 << 20, changes['node 1 MemUsed'], delta=8 << 20)
+        self.assertIn('node 1 FilePages', run('diff', *files).stdout)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -2,6 +2,7 @@
 #include "analysis/snapshot/amounts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -13,6 +14,10 @@
 namespace kmt {
 
 namespace {
+
+// Lines in the meminfo of a node.
+constexpr std::array<std::string_view, 8> kNodeLines = {"MemFree",      "MemUsed",    "AnonPages",   "FilePages",
+                                                        "SReclaimable", "SUnreclaim", "KernelStack", "PageTables"};
 
 template <typename Row, typename Name, typename Amount>
 SnapshotAmounts sums_of(const std::vector<Row>& rows, Name&& name, Amount&& amount) {
@@ -63,6 +68,16 @@ SnapshotAmounts flags_of(const SnapshotResult& result) {
   return amounts;
 }
 
+SnapshotAmounts node_amounts(const KernelMemory& memory) {
+  SnapshotAmounts amounts;
+  if (memory.nodes.size() < 2) return amounts;
+  for (const NodeMemory& node : memory.nodes)
+    for (const std::string_view line : kNodeLines)
+      if (const auto bytes = find_number(node.values, line))
+        amounts[fmt::format("node {} {}", node.node, line)] = static_cast<std::int64_t>(*bytes);
+  return amounts;
+}
+
 // Returns the files that may contain this part. A snapshot needs only one of them.
 std::vector<std::string_view> texts_of(SnapshotPart part) {
   switch (part) {
@@ -77,6 +92,7 @@ std::vector<std::string_view> texts_of(SnapshotPart part) {
     case SnapshotPart::owners: return {"owners"};
     case SnapshotPart::page_blocks:
     case SnapshotPart::page_flags: return {"census"};
+    case SnapshotPart::nodes: return {"node_meminfo"};
   }
   return {};
 }
@@ -109,6 +125,7 @@ SnapshotAmounts amounts_of(SnapshotPart part, const SnapshotResult& result) {
       return lines;
     case SnapshotPart::page_blocks: return blocks_of(result);
     case SnapshotPart::page_flags: return flags_of(result);
+    case SnapshotPart::nodes: return node_amounts(memory);
   }
   return lines;
 }

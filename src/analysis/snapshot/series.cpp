@@ -148,7 +148,8 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
       row.part = id;
       row.name = row.label = name;
       row.first = part.known_since;
-      row.judged = !counts_cgroups(id);
+      // Other parts judge the memory of nodes, and know which part of it is reclaimable.
+      row.judged = !counts_cgroups(id) && id != SnapshotPart::nodes;
       row.values.resize(index - part.known_since + 1);
       row.reclaimable.resize(row.values.size());
       if (is_all_reclaimable(id, name)) part.shrinkable.push_back(name);

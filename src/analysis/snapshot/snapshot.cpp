@@ -221,6 +221,7 @@ SnapshotDiff diff(const SnapshotResult& a, const SnapshotResult& b) {
   result.owners = of(SnapshotPart::owners);
   result.page_blocks = of(SnapshotPart::page_blocks);
   result.page_flags = of(SnapshotPart::page_flags);
+  result.nodes = of(SnapshotPart::nodes);
   return result;
 }
 

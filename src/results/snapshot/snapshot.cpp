@@ -59,6 +59,7 @@ constexpr std::array<SnapshotPartText, kSnapshotParts.size()> kParts = {{
     {"owners", "Owners of unaccounted memory", "Owner"},
     {"page_blocks", "Page frames by kind and order", "Kind"},
     {"page_flags", "Other kernel pages by flags", "Flags"},
+    {"nodes", "Memory by NUMA node", "Node"},
 }};
 
 }  // namespace

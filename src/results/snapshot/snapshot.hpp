@@ -115,11 +115,12 @@ enum class SnapshotPart : std::uint8_t {
   owners,            // amounts of unaccounted memory by owner
   page_blocks,       // amounts of the page census by kind and order
   page_flags,        // amounts of other kernel pages in the page census by flags
+  nodes,             // amounts of each NUMA node by line of its meminfo, if there are several nodes
 };
 inline constexpr std::array kSnapshotParts = {
     SnapshotPart::balance_sheet, SnapshotPart::slab_caches,   SnapshotPart::vmalloc,          SnapshotPart::allocinfo,
     SnapshotPart::cgroups,       SnapshotPart::dying_cgroups, SnapshotPart::slab_allocations, SnapshotPart::page_owners,
-    SnapshotPart::owners,        SnapshotPart::page_blocks,   SnapshotPart::page_flags};
+    SnapshotPart::owners,        SnapshotPart::page_blocks,   SnapshotPart::page_flags,       SnapshotPart::nodes};
 // True if the amounts of this part are numbers of removed cgroups. In a series, all other parts have amounts in bytes.
 constexpr bool counts_cgroups(SnapshotPart part) { return part == SnapshotPart::dying_cgroups; }
 struct SnapshotPartText {
@@ -163,6 +164,7 @@ struct SnapshotDiff {
   std::vector<SnapshotChange> owners;
   std::vector<SnapshotChange> page_blocks;
   std::vector<SnapshotChange> page_flags;
+  std::vector<SnapshotChange> nodes;
   std::vector<SnapshotPart> not_compared;  // parts that are missing or incomplete in one snapshot
 };
 

@@ -344,11 +344,17 @@ std::string json_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
     json["balance"].push_back(std::move(one));
   }
   const std::pair<const char*, const std::vector<SnapshotChange>*> tables[] = {
-      {"slab_caches", &diff.caches},          {"vmalloc", &diff.vmalloc},
-      {"allocinfo", &diff.allocinfo},         {"cgroups", &diff.cgroups},
-      {"dying_cgroups", &diff.dying_cgroups}, {"slab_allocations", &diff.slab_allocations},
-      {"page_owners", &diff.page_owners},     {"owners", &diff.owners},
-      {"page_blocks", &diff.page_blocks},     {"page_flags", &diff.page_flags}};
+      {"slab_caches", &diff.caches},
+      {"vmalloc", &diff.vmalloc},
+      {"allocinfo", &diff.allocinfo},
+      {"cgroups", &diff.cgroups},
+      {"dying_cgroups", &diff.dying_cgroups},
+      {"slab_allocations", &diff.slab_allocations},
+      {"page_owners", &diff.page_owners},
+      {"owners", &diff.owners},
+      {"page_blocks", &diff.page_blocks},
+      {"page_flags", &diff.page_flags},
+      {"nodes", &diff.nodes}};
   for (const auto& [key, changes] : tables) {
     json[std::string(key) + "_total"] = changes->size();
     json[key] = to_json(*changes, options);

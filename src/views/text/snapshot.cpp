@@ -402,6 +402,7 @@ std::string text_snapshot_diff(const SnapshotDiff& diff, const SnapshotOptions& 
   out += changes_text("Owners of unaccounted memory", "Owner", diff.owners, true, options, style);
   out += changes_text("Page frames by kind and order", "Kind", diff.page_blocks, true, options, style);
   out += changes_text("Other kernel pages by flags", "Flags", diff.page_flags, true, options, style);
+  out += changes_text("Memory by NUMA node", "Node", diff.nodes, true, options, style);
   for (const SnapshotPart part : diff.not_compared) {
     const bool is_compared_in_part = part == SnapshotPart::allocinfo && !diff.allocinfo.empty();
     out +=

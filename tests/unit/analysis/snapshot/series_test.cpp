@@ -214,6 +214,33 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   EXPECT_FALSE(found.found());
 }
 
+// A machine with one node has no rows of nodes, because the balance sheet shows the same.
+TEST_F(SnapshotSeriesGrowth, OfNodesIsShownButNotJudged) {
+  const auto series_of_nodes = [](unsigned nodes) {
+    SnapshotSeriesAnalysis analysis;
+    for (unsigned i = 0; i < 40; ++i) {
+      std::string text;
+      for (unsigned node = 0; node < nodes; ++node)
+        text += fmt::format("Node {0} MemTotal: 500000 kB\nNode {0} SUnreclaim: {1} kB\n", node,
+                            100 + (node == 1 ? 8 * i : 0));
+      const StateSample sample{0, 0, {{"meminfo", meminfo(500)}, {"node_meminfo", text}}};
+      analysis.add(take_stock(parse_snapshot(sample, 4096)), 10 * kSecond * i);
+    }
+    return analysis.finish(kThresholds.usual_bytes_per_s);
+  };
+  const SnapshotSeries found = series_of_nodes(2);
+  const SnapshotRow* grown = row(found, SnapshotPart::nodes, "node 1 SUnreclaim");
+  ASSERT_TRUE(grown);
+  EXPECT_EQ(grown->change(), 39 * 8 * 1024);
+  EXPECT_FALSE(grown->judged);
+  EXPECT_FALSE(found.found());
+  EXPECT_EQ(row(found, SnapshotPart::nodes, "node 0 SUnreclaim"), nullptr);
+  EXPECT_NE(text_series_report(found, {SeriesOrder::change}, {}).find("node 1 SUnreclaim"), std::string::npos);
+  const auto json = nlohmann::json::parse(json_series(found, {SeriesOrder::change}));
+  EXPECT_EQ(json["nodes"][0]["bytes"][39], (100 + 8 * 39) * 1024);
+  EXPECT_EQ(row(series_of_nodes(1), SnapshotPart::nodes, "node 0 SUnreclaim"), nullptr);
+}
+
 TEST_F(SnapshotSeriesGrowth, OfRemovedCgroupsIsCountedButNotJudged) {
   SnapshotSeriesAnalysis analysis;
   for (unsigned i = 0; i < 40; ++i) {
