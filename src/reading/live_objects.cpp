@@ -27,7 +27,9 @@
 #include "snapshot/objects/lists.hpp"
 #include "snapshot/objects/sample.hpp"
 #include "snapshot/objects/slabs.hpp"
+#include "snapshot/objects/vmcoreinfo.hpp"
 #include "symbols/image_symbols.hpp"
+#include "symbols/kallsyms_lines.hpp"
 #include "symbols/slab_layout.hpp"
 #include "symbols/structure_guess.hpp"
 #include "trace/state/slabinfo.hpp"
@@ -41,11 +43,15 @@ constexpr const char* kBtf = "/sys/kernel/btf/";
 constexpr std::uint64_t kMostSlabs = 1000;
 constexpr std::uint64_t kMostTableBytes = 512;
 
-void refuse_other_architectures() {
+enum class Architecture : std::uint8_t { x86_64, arm64 };
+
+// Throws Error on other architectures.
+Architecture architecture() {
   utsname name{};
-  if (::uname(&name) == 0 && std::string_view(name.machine) == "x86_64" && sizeof(void*) == sizeof(std::uint64_t))
-    return;
-  throw Error("--objects supports only x86-64 machines", ExitCode::unsupported)
+  const std::string_view machine = ::uname(&name) == 0 ? name.machine : "";
+  if (machine == "x86_64" && sizeof(void*) == sizeof(std::uint64_t)) return Architecture::x86_64;
+  if (machine == "aarch64" && sizeof(void*) == sizeof(std::uint64_t)) return Architecture::arm64;
+  throw Error("--objects supports only x86-64 and arm64 machines", ExitCode::unsupported)
       .hint("drgn can inspect objects of slab caches on other machines");
 }
 
@@ -90,6 +96,8 @@ class LiveObjects {
  private:
   static std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
   SlabAddresses addresses();
+  void find_x86_map(SlabAddresses& found);
+  void find_arm64_map(SlabAddresses& found);
   KernelReader& limited_memory();
   const SlabCache& cache_named(const std::string& name) const;
   CacheSample described(const SlabCache& cache) const;
@@ -123,14 +131,37 @@ class LiveObjects {
   std::map<std::string, std::optional<Btf>> module_types_;  // empty if a module has no types of its own
 };
 
-SlabAddresses LiveObjects::addresses() {
+void LiveObjects::find_x86_map(SlabAddresses& found) {
   // without CONFIG_DYNAMIC_MEMORY_LAYOUT
   constexpr std::uint64_t kFixedVmemmap = 0xffff'ea00'0000'0000;
   constexpr std::uint64_t kFixedPageOffset = 0xffff'8880'0000'0000;
-  SlabAddresses found = slab_symbols(kallsyms_);
   found.vmemmap = found.vmemmap == 0 ? kFixedVmemmap : read_word(memory_, found.vmemmap).value_or(0);
   found.page_offset = found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0)
                                              : memory_.page_offset().value_or(kFixedPageOffset);
+}
+
+void LiveObjects::find_arm64_map(SlabAddresses& found) {
+  constexpr std::uint64_t kMostText = 1 << 16;
+  const auto variable = [this](std::string_view name) {
+    const auto line = find_kallsyms_line(
+        kallsyms_, [name](const KallsymsLine& one) { return one.name() == name && one.module().empty(); });
+    return line.rest.empty() ? 0 : read_word(memory_, line.address).value_or(0);
+  };
+  std::string text(to_size(std::min(variable("vmcoreinfo_size"), kMostText)), '\0');
+  const std::uint64_t address = variable("vmcoreinfo_data");
+  if (address == 0 || !memory_.read(address, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()})) return;
+  const auto map = arm64_direct_map(text, page_size(), layout_.page_bytes);
+  if (!map) return;
+  found.page_offset = map->page_offset;
+  found.vmemmap = map->vmemmap;
+}
+
+SlabAddresses LiveObjects::addresses() {
+  SlabAddresses found = slab_symbols(kallsyms_);
+  if (architecture() == Architecture::arm64)
+    find_arm64_map(found);
+  else
+    find_x86_map(found);
   const std::string cpus = "/sys/devices/system/cpu/possible";
   const std::string nodes = "/sys/devices/system/node/possible";  // missing without CONFIG_NUMA
   found.cpus = possible(cpus, read_file(cpus));
@@ -141,12 +172,13 @@ SlabAddresses LiveObjects::addresses() {
 }
 
 // Limits reads to RAM and the kernel's image, because other addresses may be registers of devices. /proc/kcore lacks
-// these. Returns the memory. Until this call, only variables of the image are read.
+// these. Returns the memory. Until this call, only variables of the image are read, and the text for crash dumps.
 KernelReader& LiveObjects::limited_memory() {
   if (has_kcore_) return memory_;
   if (!frames_.knows_ram())
     throw Error("The addresses of RAM are unknown", ExitCode::unsupported).at({"/proc/iomem", {}, {}});
-  std::vector<AddressRange> allowed = {{addresses_.image_begin, addresses_.image_end}};
+  std::vector<AddressRange> allowed = {{addresses_.image_begin, addresses_.image_end},
+                                       {addresses_.modules_begin, addresses_.modules_end}};
   for (const FrameRange& range : frames_.ranges()) {
     allowed.push_back(
         {addresses_.page_offset + range.first * page_size(), addresses_.page_offset + range.end * page_size()});
@@ -211,7 +243,7 @@ void LiveObjects::add_symbol(std::uint64_t address, ImageSymbols& symbols) {
   if (!data.empty() && memory_.read(address, data))
     for (std::uint32_t at = 0; at < data.size(); at += sizeof(std::uint64_t)) {
       const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
-      if (value < addresses_.image_begin || value >= addresses_.image_end) continue;
+      if (!addresses_.is_in_image(value)) continue;
       const auto owner = names_.find(address + at);
       if (!owner || owner->name != symbol->name) break;
       if (const auto function = names_.find(value); function && function->is_function())
@@ -236,7 +268,7 @@ bool LiveObjects::follow_lists(ObjectGroup& group, std::uint64_t& steps_left) {
   for (const std::uint32_t offset : group.chains) {
     std::unordered_set<std::uint64_t> links;
     for (const ObjectSample* object : group.objects) links.insert(object->address + offset);
-    const ListWalk walk{addresses_.page_offset, addresses_.image_begin, &links, 3, kMostSteps};
+    const ListWalk walk{&addresses_, &links, 3, kMostSteps};
     std::optional<ImageSymbol> found;
     unsigned heads = 0;
     for (std::size_t i = 0; i < group.objects.size() && heads < kEnoughHeads && steps_left > 0 && proceed(1); ++i) {
@@ -264,7 +296,7 @@ std::optional<ImageSymbol> LiveObjects::symbol_in(std::uint64_t address, std::ui
   if (!memory_.read(address, data)) return best;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= data.size(); at += sizeof(std::uint64_t)) {
     const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
-    if (value < addresses_.image_begin || value >= addresses_.image_end) continue;
+    if (!addresses_.is_in_image(value)) continue;
     add_symbol(value, symbols);
     const auto found = symbols.find(value);
     if (found == symbols.end()) continue;
@@ -356,7 +388,7 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,
                              const std::function<bool(double)>& proceed, std::unique_ptr<KernelReader> memory) {
   const auto start = std::chrono::steady_clock::now();
-  refuse_other_architectures();
+  architecture();  // refuses others before anything is read
   LiveObjects live(std::move(memory), limits, proceed);
   give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   ObjectsReport report = live.sample(caches);

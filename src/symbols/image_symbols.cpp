@@ -26,7 +26,7 @@ std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {
   // kallsyms does not show where the last symbol of a module ends.
   constexpr std::uint64_t kMostOffset = 1 << 16;
   const auto found = names_.symbol(address);
-  if (!found || (address >= image_end_ && (found->module.empty() || found->offset > kMostOffset))) return std::nullopt;
+  if (!found || (!is_of_kernel(address) && (found->module.empty() || found->offset > kMostOffset))) return std::nullopt;
   ImageSymbol symbol{std::string(found->name), std::string(found->module), found->offset};
   // In some kernel versions, the type letters of the kernel's own symbols do not show which symbols are code.
   symbol.is_code =
@@ -35,7 +35,7 @@ std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {
 }
 
 bool ImageNames::may_be_table(std::uint64_t address) const {
-  return address >= image_end_ || (address >= constants_begin_ && address < constants_end_);
+  return !is_of_kernel(address) || (address >= constants_begin_ && address < constants_end_);
 }
 
 }  // namespace kmt

@@ -22,6 +22,9 @@ class ImageNames {
   bool may_be_table(std::uint64_t address) const;
 
  private:
+  // False for addresses in modules, which are before or after the kernel.
+  bool is_of_kernel(std::uint64_t address) const { return address >= code_begin_ && address < image_end_; }
+
   Kallsyms names_;
   std::uint64_t code_begin_ = 0;  // code of the kernel without modules
   std::uint64_t code_end_ = 0;

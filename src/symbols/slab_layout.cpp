@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/slab_layout.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -35,6 +37,29 @@ void add_sheaves(const Btf& btf, SlubLayout& layout) {
   layout.barn_in_cache = layout.barn.has_value();
 }
 
+// Sets the range of the modules. On x86-64, they are between the kernel and a fixed address (MODULES_END in
+// arch/x86/include/asm/pgtable_64_types.h). On arm64, they are before or after the kernel, where BPF programs and other
+// vmalloc memory may be too, so the range is that of their symbols.
+void add_modules(std::string_view kallsyms, SlabAddresses& addresses) {
+  constexpr std::uint64_t kX86Image = 0xffff'ffff'8000'0000;
+  constexpr std::uint64_t kEndOfX86Modules = 0xffff'ffff'ff00'0000;
+  constexpr std::uint64_t kMostDistance = std::uint64_t{1} << 32;  // per-CPU symbols of modules are not near the kernel
+  constexpr std::uint64_t kLastSymbol = 1 << 16;
+  if (addresses.image_begin >= kX86Image) {
+    addresses.image_end = kEndOfX86Modules;
+    return;
+  }
+  for_each_kallsyms_line(kallsyms, [&addresses](const KallsymsLine& line) {
+    const std::string_view module = line.module();
+    const std::uint64_t distance =
+        std::max(line.address, addresses.image_begin) - std::min(line.address, addresses.image_begin);
+    if (module.empty() || module == "bpf" || module.starts_with("__builtin__") || distance > kMostDistance) return;
+    if (addresses.modules_end == 0) addresses.modules_begin = line.address;
+    addresses.modules_begin = std::min(addresses.modules_begin, line.address);
+    addresses.modules_end = std::max(addresses.modules_end, line.address + kLastSymbol);
+  });
+}
+
 }  // namespace
 
 SlubLayout slab_layout(const Btf& btf) {
@@ -64,20 +89,21 @@ SlubLayout slab_layout(const Btf& btf) {
 }
 
 SlabAddresses slab_symbols(std::string_view kallsyms) {
-  // Modules are between the kernel and this address (MODULES_END in arch/x86/include/asm/pgtable_64_types.h).
-  constexpr std::uint64_t kEndOfModules = 0xffff'ffff'ff00'0000;
   SlabAddresses found;
-  found.image_end = kEndOfModules;
   for_each_kallsyms_line(kallsyms, [&found](const KallsymsLine& line) {
     if (!line.module().empty()) return;
     const std::string_view name = line.name();
+    if (name == "_end") found.image_end = line.address;
     if (name == "slab_caches") found.slab_caches = line.address;
     if (name == "vmemmap_base") found.vmemmap = line.address;
     if (name == "page_offset_base") found.page_offset = line.address;
     if (name == "__per_cpu_offset") found.per_cpu_offset = line.address;
     if (name == "_text") found.image_begin = line.address;
   });
-  if (found.slab_caches != 0 && found.image_begin != 0) return found;
+  if (found.slab_caches != 0 && found.image_begin != 0 && found.image_end != 0) {
+    add_modules(kallsyms, found);
+    return found;
+  }
   throw Error("Cannot find the slab caches in the kernel's symbols", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
       .hint(

@@ -11,9 +11,9 @@ std::optional<std::uint64_t> shared_list_head(KernelReader& memory, std::uint64_
   for (std::uint64_t step = 0; step < walk.most_steps && steps_left > 0; ++step) {
     --steps_left;
     const auto next = read_word(memory, at);
-    if (!next || *next == start || *next < walk.heap_begin) return std::nullopt;
+    if (!next || *next == start || *next < walk.addresses->page_offset) return std::nullopt;
     at = *next;
-    if (at >= walk.image_begin && !head) head = at;
+    if (!head && walk.addresses->is_in_image(at)) head = at;
     if (walk.links->contains(at)) ++shared;
     if (head && shared >= walk.least_shared) return head;
   }

@@ -11,8 +11,7 @@
 namespace kmt {
 
 struct ListWalk {
-  std::uint64_t heap_begin = 0;   // addresses below are no memory of the kernel
-  std::uint64_t image_begin = 0;  // code and data of the kernel and of modules
+  const SlabAddresses* addresses = nullptr;
   // Addresses of the members `next` in objects of the sample that should be in the same list.
   const std::unordered_set<std::uint64_t>* links = nullptr;
   std::size_t least_shared = 3;  // number of these links that must be in the list

@@ -59,7 +59,7 @@ class Describer {
  private:
   ObjectWord classify(std::uint64_t value) {
     if (value == 0) return {};
-    if (value >= addresses_.image_begin && value < addresses_.image_end) return {value, WordContent::symbol};
+    if (addresses_.is_in_image(value)) return {value, WordContent::symbol};
     if (value < addresses_.page_offset || value >= kEndOfMaps) return {0, WordContent::number};
     ObjectWord word{value, WordContent::address};
     if (const auto place = slabs_.find(value)) {

@@ -38,16 +38,23 @@ struct SlubLayout {
   MemberPlace sheaf_list, barn_full;        // slab_sheaf.barn_list and node_barn.sheaves_full
 };
 
-// Addresses in the running kernel.
+// Addresses in the running kernel. Without `modules_end`, the image includes the modules.
 struct SlabAddresses {
   std::uint64_t slab_caches = 0;     // list of all caches
   std::uint64_t vmemmap = 0;         // struct page of frame 0
   std::uint64_t page_offset = 0;     // address of frame 0 in the direct map
   std::uint64_t per_cpu_offset = 0;  // array with the offset of each CPU's variables
-  std::uint64_t image_begin = 0;     // code and data of the kernel and of its modules
+  std::uint64_t image_begin = 0;     // code and data of the kernel
   std::uint64_t image_end = 0;
+  std::uint64_t modules_begin = 0;  // code and data of modules
+  std::uint64_t modules_end = 0;
   unsigned cpus = 1;   // possible CPUs
   unsigned nodes = 1;  // possible NUMA nodes
+
+  // True for code and data of the kernel and of its modules.
+  bool is_in_image(std::uint64_t address) const {
+    return (address >= image_begin && address < image_end) || (address >= modules_begin && address < modules_end);
+  }
 };
 
 }  // namespace kmt

@@ -129,11 +129,27 @@ TEST(BtfMembers, FindBitfieldsAndInnerMembers) {
 TEST(SlabSymbols, AreFoundInKallsyms) {
   const SlabAddresses found = slab_symbols(
       "ffffffff81000000 T _text\nffffffff82000000 D vmemmap_base\nffffffff83000000 D slab_caches\n"
+      "ffffffff84000000 B _end\n"
       "ffffffffc0000000 d slab_caches\t[other]\n");
   EXPECT_EQ(found.slab_caches, 0xffff'ffff'8300'0000u);
   EXPECT_EQ(found.vmemmap, 0xffff'ffff'8200'0000u);
   EXPECT_EQ(found.page_offset, 0u);
+  EXPECT_TRUE(found.is_in_image(0xffff'ffff'c000'0000u));
+  EXPECT_FALSE(found.is_in_image(0xffff'ffff'8000'0000u));
   EXPECT_THROW(slab_symbols("0000000000000000 T _text\n0000000000000000 D slab_caches\n"), Error);
+}
+
+// On arm64, modules may be below the kernel. BPF programs are elsewhere, and per-CPU symbols are no addresses.
+TEST(SlabSymbols, ShowTheModulesOfArm64) {
+  const SlabAddresses found = slab_symbols(
+      "ffff800008000000 T _text\nffff800009000000 D slab_caches\nffff80000a000000 B _end\n"
+      "ffff800001200000 t first\t[one]\nffff800001000000 d second\t[one]\nffff800001300000 t third\t[two]\n"
+      "ffff000000031000 d variable\t[two]\nffff800006000000 t bpf_prog\t[bpf]\n");
+  EXPECT_EQ(found.modules_begin, 0xffff'8000'0100'0000u);
+  EXPECT_EQ(found.modules_end, 0xffff'8000'0131'0000u);
+  EXPECT_TRUE(found.is_in_image(0xffff'8000'0800'0000u));
+  for (const std::uint64_t address : {0xffff'8000'0600'0000u, 0xffff'8000'0a00'0000u, 0xffff'8000'00ff'ffffu})
+    EXPECT_FALSE(found.is_in_image(address)) << address;
 }
 
 }  // namespace

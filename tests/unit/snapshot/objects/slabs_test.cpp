@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "snapshot/objects/slabs.hpp"
+#include "snapshot/objects/vmcoreinfo.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,7 +53,7 @@ class FakeKernel : public KernelReader {
     layout.cpu_slab = MemberPlace{56, 8};
     layout.cpu_freelist = MemberPlace{0, 8};
     layout.nodes = {64, 8, 0, 0, 8};
-    addresses = {kCaches, kVmemmap, kDirectMap, kCpuOffsets, kImage, kImage + 0x10'0000, 1, 1};
+    addresses = {kCaches, kVmemmap, kDirectMap, kCpuOffsets, kImage, kImage + 0x10'0000, 0, 0, 1, 1};
     for (const std::uint64_t page : {kImage, kDirectMap + 0x1000, kName, kSlab, kVmemmap, kDirectMap + 0x8000})
       pages_[page].resize(kPage);
     put(kCaches, kCache + 24);
@@ -342,6 +343,34 @@ TEST(ObjectSampling, ClassifiesWords) {
   EXPECT_EQ(caches[0].name, "test_cache");
 }
 
+// The values are those of Linux 6.1 in QEMU's machine "virt", and of Linux 6.12 with 52 bits on a processor with 48.
+TEST(Vmcoreinfo, HasTheDirectMapOfArm64) {
+  const auto map = arm64_direct_map(
+      "OSRELEASE=6.1.0\nPAGESIZE=4096\nNUMBER(VA_BITS)=48\nNUMBER(VMEMMAP_START)=0xfffffc0000000000\n"
+      "NUMBER(PHYS_OFFSET)=0x40000000\n",
+      4096, 64);
+  ASSERT_TRUE(map);
+  EXPECT_EQ(map->page_offset, 0xfffe'ffff'c000'0000u);
+  EXPECT_EQ(map->vmemmap, 0xffff'fbff'ff00'0000u);
+  // The first byte of RAM is at the start of the map, and its struct page at the start of vmemmap.
+  EXPECT_EQ(map->page_offset + 0x4000'0000, 0xffff'0000'0000'0000u);
+  EXPECT_EQ(map->vmemmap + 0x40000 * 64, 0xffff'fc00'0000'0000u);
+  // PHYS_OFFSET is 0x4000'0000 - (2^52 - 2^48).
+  const auto wide = arm64_direct_map(
+      "NUMBER(VA_BITS)=52\nNUMBER(VMEMMAP_START)=0xffffc1ffc0000000\nNUMBER(PHYS_OFFSET)=0xfff1000040000000\n", 4096,
+      64);
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(wide->page_offset + 0x4000'0000, 0xffff'0000'0000'0000u);
+  EXPECT_EQ(wide->vmemmap + 0x40000 * 64, 0xffff'c1ff'c000'0000u + (0xf'0000'0000'0000u >> 12) * 64);
+}
+
+TEST(Vmcoreinfo, WithoutAValueIsRefused) {
+  EXPECT_FALSE(arm64_direct_map("", 4096, 64));
+  EXPECT_FALSE(arm64_direct_map("NUMBER(VA_BITS)=48\nNUMBER(PHYS_OFFSET)=0x40000000\n", 4096, 64));
+  EXPECT_FALSE(
+      arm64_direct_map("NUMBER(VA_BITS)=64\nNUMBER(VMEMMAP_START)=0x1000\nNUMBER(PHYS_OFFSET)=0x0\n", 4096, 64));
+}
+
 // A list of the objects 0 to 7, with a head in the image.
 class Lists : public ::testing::Test {
  protected:
@@ -354,7 +383,7 @@ class Lists : public ::testing::Test {
     kernel.put(kHead, FakeKernel::object(0));
   }
   std::optional<std::uint64_t> head_from(unsigned object, std::uint64_t most_steps = 100) {
-    const ListWalk walk{FakeKernel::kDirectMap, FakeKernel::kImage, &links, 3, most_steps};
+    const ListWalk walk{&kernel.addresses, &links, 3, most_steps};
     return shared_list_head(kernel, FakeKernel::object(object), walk, steps_left);
   }
   FakeKernel kernel;
