@@ -265,6 +265,7 @@ void CopyFinder::take_reports(Copies& copies) {
   copies.earlier_reports = log.earlier;
   copies.foreign_reports = log.foreign;
   copies.repeated_reports = log.repeated;
+  copies.reports_of_killed = log.of_killed;
   if (log.usable.empty()) return;
   copies.log = log_;
   if (log.usable.back().is_of_cgroup()) copies.cgroup = log.usable.back().kill.cgroup->memory.path;

@@ -51,6 +51,19 @@ bool is_same_report(const OomReport& a, const OomReport& b) {
 // usable report.
 bool is_usable(const OomReport& report) { return !report.starts_late && total_bytes_of(report).value_or(0) != 0; }
 
+// True if the report is about a failed allocation of the process that the kernel killed in the report before. It shows
+// the same memory, but neither tasks nor slab caches. A killed process gives up its allocation (Linux 7.3 reports
+// this).
+bool is_of_killed(const OomReport& report, const OomReport& before) {
+  constexpr std::uint64_t kSoon = 5'000'000'000;  // ns
+  const auto is_soon = [](const std::optional<std::uint64_t>& one, const std::optional<std::uint64_t>& next) {
+    return !one || !next || (*next >= *one && *next - *one <= kSoon);
+  };
+  return is_usable(before) && !before.kill.victim.empty() && report.kill.victim.empty() && report.boot == before.boot &&
+         report.host == before.host && report.kill.invoked_by == before.kill.victim &&
+         is_soon(before.boot_ns, report.boot_ns) && is_soon(before.wall_ns, report.wall_ns);
+}
+
 // Sorts the reports by time if logs were put together in the wrong order, such as `cat kern.log*`. Without years, the
 // time also falls at the end of a year.
 void sort_by_time(std::vector<OomReport>& reports) {
@@ -116,6 +129,8 @@ LogReports log_reports(std::string_view text) {
     });
     if (is_repeated)
       ++log.repeated;
+    else if (!reports.empty() && !report.is_mixed && is_of_killed(report, reports.back()))
+      ++log.of_killed;
     else
       reports.push_back(std::move(report));
   }

@@ -22,6 +22,7 @@ struct LogReports {
   std::size_t earlier = 0;  // number of reports from earlier boots
   std::size_t foreign = 0;  // number of reports of other machines or kernels
   std::size_t repeated = 0;
+  std::size_t of_killed = 0;  // number of reports about failed allocations of the process that was just killed
 
   bool has_any() const { return !usable.empty() || !unusable.empty() || !of_cgroups.empty() || mixed != 0; }
 };

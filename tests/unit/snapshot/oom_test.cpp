@@ -456,6 +456,34 @@ TEST(OomReports, CallersTellInterleavedReportsApart) {
   EXPECT_EQ(reports[1].lines.at("pages reserved"), 96u);
 }
 
+// Linux 7.3 also reports the failed allocation of the process that it has just killed.
+TEST(OomReports, AFailureOfTheKilledProcessIsNotUsed) {
+  const std::string memory =
+      "Mem-Info:\nactive_anon:37136 inactive_anon:0 isolated_anon:0\n slab_reclaimable:254 slab_unreclaimable:74045\n"
+      " free:533 free_pcp:1645 free_cma:0\n";
+  const std::string sizes = "130942 pages RAM\n0 pages HighMem/MovableOnly\n13746 pages reserved\n";
+  const auto reports_of = [&](const std::string& failed, const std::string& when) {
+    std::string log;
+    const auto add = [&log](const std::string& time, const std::string& text) {
+      for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+        end = text.find('\n', at);
+        log += "[   " + time + "] " + text.substr(at, end - at) + "\n";
+      }
+    };
+    add("22.017266", "dd invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0\n" +
+                         memory + sizes +
+                         "Out of memory: Killed process 119 (dd) total-vm:432348kB, anon-rss:65024kB\n");
+    add(when, failed + ": page allocation failure: order:0, mode:0x140dca(GFP_HIGHUSER_MOVABLE)\n" + memory + sizes);
+    return copies_in_file("dmesg", bytes_of(log));
+  };
+  const Copies copies = reports_of("dd", "22.037350");
+  ASSERT_EQ(copies.reports.size(), 1u);
+  EXPECT_EQ(copies.reports_of_killed, 1u);
+  EXPECT_EQ(parse_snapshot(copies.reports[0], 0).oom->victim, "dd");
+  EXPECT_EQ(reports_of("sh", "22.037350").reports.size(), 2u) << "another process";
+  EXPECT_EQ(reports_of("dd", "92.037350").reports.size(), 2u) << "much later";
+}
+
 TEST(OomReports, ACutCompressedLogIsReadUpToTheCut) {
   std::string packed = gzip(log_text("5.15-journal.txt") + std::string(1000, '\n'));
   packed.resize(packed.size() - 12);
