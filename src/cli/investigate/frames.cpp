@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/growth/census_change.hpp"
+#include "analysis/snapshot/census_text.hpp"
 #include "analysis/snapshot/page_census.hpp"
 #include "base/error.hpp"
 #include "cli/snapshot/pages.hpp"
@@ -27,11 +28,12 @@ bool is_unaccounted_large(const SnapshotResult& snapshot) {
   });
 }
 
-std::shared_ptr<const PageCensus> count(const SnapshotResult& snapshot, const StateSample& sample,
+std::shared_ptr<const PageCensus> count(const SnapshotResult& snapshot, StateSample& sample,
                                         std::vector<UnseenSource>& unseen) {
   try {
     std::optional<PageCensus> census = count_pages(sample, snapshot.memory.page_size);
     if (!census) return nullptr;
+    sample.texts.emplace_back("census", census_text(*census));
     compare_with_counters(snapshot, *census);
     return std::make_shared<const PageCensus>(std::move(*census));
   } catch (const Error& error) {
@@ -42,7 +44,7 @@ std::shared_ptr<const PageCensus> count(const SnapshotResult& snapshot, const St
 
 }  // namespace
 
-void WatchedFrames::begin(const SnapshotResult& before, const StateSample& sample, const InvestigationPlan& plan,
+void WatchedFrames::begin(const SnapshotResult& before, StateSample& sample, const InvestigationPlan& plan,
                           std::vector<UnseenSource>& unseen) {
   const double needed = 2 * kSecondsOfAGiB * static_cast<double>(before.total) / (1 << 30);
   const bool is_large = is_unaccounted_large(before);
@@ -60,7 +62,7 @@ void WatchedFrames::begin(const SnapshotResult& before, const StateSample& sampl
   cpu_seconds_ = static_cast<double>(own_cpu_ns() - begin_ns) / 1e9;
 }
 
-void WatchedFrames::end(const SnapshotResult& after, const StateSample& sample, std::vector<UnseenSource>& unseen) {
+void WatchedFrames::end(const SnapshotResult& after, StateSample& sample, std::vector<UnseenSource>& unseen) {
   if (before_) after_ = count(after, sample, unseen);
 }
 

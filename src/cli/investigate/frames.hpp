@@ -14,11 +14,12 @@ namespace kmt {
 
 class WatchedFrames {
  public:
-  // Counts the frames if this costs little of the CPU budget. If unaccounted memory is large, it may cost more.
-  void begin(const SnapshotResult& before, const StateSample& sample, const InvestigationPlan& plan,
+  // Counts the frames if this costs little of the CPU budget. If unaccounted memory is large, it may cost more. Adds
+  // the counts to `sample`.
+  void begin(const SnapshotResult& before, StateSample& sample, const InvestigationPlan& plan,
              std::vector<UnseenSource>& unseen);
-  // Counts the frames again if they were counted at the start.
-  void end(const SnapshotResult& after, const StateSample& sample, std::vector<UnseenSource>& unseen);
+  // Counts the frames again if they were counted at the start. Adds the counts to `sample`.
+  void end(const SnapshotResult& after, StateSample& sample, std::vector<UnseenSource>& unseen);
 
   double cpu_seconds_to_end() const { return before_ ? cpu_seconds_ : 0; }
   const std::shared_ptr<const PageCensus>& last() const { return after_; }  // null if they were not counted twice

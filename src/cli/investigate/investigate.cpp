@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "analysis/growth/census_change.hpp"
 #include "analysis/growth/conclusion.hpp"
 #include "analysis/growth/investigation.hpp"
 #include "analysis/growth/traces.hpp"
@@ -352,6 +353,8 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
   if (copied.before && copied.after) {
     result.diff = diff(*copied.before, *copied.after);
     result.owners = growth_of_owners(copied.before->memory.owners, copied.after->memory.owners);
+    if (copied.before->pages && copied.after->pages)
+      result.census = census_change(*copied.before->pages, *copied.after->pages, copied.after->memory.page_size);
   }
   if (!copied.is_log) result.copies = {copied.before_path, copied.after_path, copied.trace};
   result.narrowing = evidence.narrowing;

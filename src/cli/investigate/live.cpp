@@ -95,9 +95,9 @@ class Watch {
     const Clock::time_point before = Clock::now();
     watched_.before = collect_snapshot();
     watched_.start_unix_ns = watched_.before.unix_ns;
+    inspect_before();
     kmt_format::write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
     watched_.written.emplace_back("before.kmt");
-    inspect_before();
     begin_ = Clock::now();
     begin_boot_ns_ = boottime_ns();
     if (plan_.samples) {
@@ -133,9 +133,9 @@ class Watch {
       watched_.unseen.push_back(recording_.why_none);
     watched_.seconds_between_snapshots = std::chrono::duration<double>(Clock::now() - before).count();
     watched_.after = collect_snapshot();
+    inspect_after();
     kmt_format::write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
     watched_.written.emplace_back("after.kmt");
-    inspect_after();
     watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9,
                      kernel_seconds(),
                      samples_.costs().is_measured(),
