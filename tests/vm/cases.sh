@@ -31,7 +31,8 @@ cgroups)
   mkdir /sys/fs/cgroup/jobs /sys/fs/cgroup/runner
   echo +memory >/sys/fs/cgroup/jobs/cgroup.subtree_control
   mkdir -p /files && mount -t tmpfs files /files
-  planted_memory cgroups /sys/fs/cgroup/jobs /files 10500
+  (exec planted_memory cgroups /sys/fs/cgroup/jobs /files 10500) >/tmp/ready &
+  while kill -0 $! && ! grep -q ready /tmp/ready; do sleep 0.2; done
   cat /sys/fs/cgroup/jobs/cgroup.stat >cgroup.stat
   investigate 20s
   ;;

@@ -105,8 +105,6 @@ class Cases(unittest.TestCase):
 
     def test_removed_cgroups(self):
         found, text = self.run_case('cgroups')
-        if 'nr_dying_descendants 0\n' in self.files['cgroup.stat']:
-            self.skipTest('page cache does not keep removed cgroups in this kernel')
         self.assertEqual('bad', self.unhealthy(found)['dying_cgroups']['health'], self.files['cgroup.stat'])
         row = found['dying_cgroups'][0]
         self.assertEqual('/jobs', row['below'])

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Leaves memory in states that `investigate` and `snapshot` must recognise.
 //   planted_memory cgroups FOLDER FILES COUNT   makes and removes COUNT cgroups below the cgroup FOLDER. Each holds a
-//                                               page of a file in the folder FILES of a tmpfs
+//                                               page of a file in the folder FILES of a tmpfs, and a socket. Prints
+//                                               "ready", and keeps the sockets until it is killed. Since about Linux
+//                                               7.0, files alone do not keep cgroups
 //   planted_memory pollute LEFT                 fills the memory with anonymous memory and page tables, until LEFT MiB
 //                                               are free. Then replaces 1/8 of the anonymous memory by page tables,
 //                                               some in each pageblock, and frees 1/3 of the rest. Prints "ready", and
@@ -14,8 +16,10 @@
 #include <fcntl.h>
 #include <linux/if_xdp.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,15 +47,22 @@ void write_text(const std::string& path, const std::string& text, int flags = 0)
 }
 
 void leave_cgroups(const std::string& folder, const std::string& files, long count) {
+  const auto files_open = static_cast<rlim_t>(count) + 100;
+  const rlimit limit{files_open, files_open};
+  checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
   const std::string page(4096, 'x');
   for (long i = 0; i < count; ++i) {
     const std::string cgroup = folder + "/" + std::to_string(i);
     checked(::mkdir(cgroup.c_str(), 0700), cgroup.c_str());
     write_text(cgroup + "/cgroup.procs", "0");  // this process
     write_text(files + "/" + std::to_string(i), page, O_CREAT);
+    checked(::socket(AF_INET, SOCK_DGRAM, 0), "socket");
     write_text(folder + "/../cgroup.procs", "0");
     checked(::rmdir(cgroup.c_str()), cgroup.c_str());
   }
+  std::puts("ready");
+  std::fflush(stdout);
+  ::pause();
 }
 
 std::size_t free_memory() {
