@@ -343,7 +343,8 @@ TEST(ObjectSampling, ClassifiesWords) {
   EXPECT_EQ(caches[0].name, "test_cache");
 }
 
-// The values are those of Linux 6.1 in QEMU's machine "virt", and of Linux 6.12 with 52 bits on a processor with 48.
+// The values follow from arch/arm64/include/asm/memory.h for RAM from 1 GiB on: for Linux 6.1 with 48 bits, and for
+// Linux 6.12 with 52 bits on a processor with 48.
 TEST(Vmcoreinfo, HasTheDirectMapOfArm64) {
   const auto map = arm64_direct_map(
       "OSRELEASE=6.1.0\nPAGESIZE=4096\nNUMBER(VA_BITS)=48\nNUMBER(VMEMMAP_START)=0xfffffc0000000000\n"
