@@ -65,7 +65,7 @@ class Owners(unittest.TestCase):
         with open(os.path.join(self.out, 'xdp.json'), encoding='utf-8') as file:
             found = {one['place']: one for one in json.load(file)['owners'] if one['kind'] == 'xdp'}
         with open(os.path.join(self.out, 'vmallocinfo'), encoding='utf-8') as file:
-            pages = [int(line.partition(' pages=')[2].split()[0]) for line in file if ' xskq_create+' in line]
+            pages = [int(line.partition(' pages=')[2].split()[0]) for line in file if ' xsk' in line]
         self.assertEqual(4, len(pages))
         self.assertEqual((sum(pages) * PAGE, 'exact'), (found['counted_kernel']['bytes'], found['counted_kernel']['exactness']))
         self.assertRegex(found['counted_kernel']['name'], r'^planted_memory \(pid \d+\) on lo$')

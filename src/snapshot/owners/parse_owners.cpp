@@ -107,8 +107,9 @@ Owner xdp_rings(const Facts& facts, std::uint64_t page_size, const std::vector<V
   constexpr std::pair<std::string_view, std::uint64_t> kRings[] = {
       {"rx", kDescriptor}, {"tx", kDescriptor}, {"fill", kAddress}, {"completion", kAddress}};
   const bool is_unknown = vmalloc.empty();  // the list of vmalloc areas is missing
+  // xskq_create(), or a function that calls it last, such as xsk_setsockopt()
   const bool is_vmalloc = std::ranges::any_of(
-      vmalloc, [](const VmallocCaller& caller) { return caller.function.starts_with("xskq_create"); });
+      vmalloc, [](const VmallocCaller& caller) { return caller.function.starts_with("xsk") && caller.pages > 0; });
   MemoryOwner owner{OwnerKind::xdp, fmt::format("{} on {}", facts.process(), facts.text("interface"))};
   owner.exactness = is_unknown ? OwnerExactness::upper_bound : OwnerExactness::exact;
   owner.place = is_unknown   ? OwnerPlace::partly_unaccounted

@@ -218,7 +218,7 @@ TEST(Owners, XdpRingsAreVmallocMemoryInSomeKernels) {
       "xdp\tpid=5\tprocess=fw\tino=9\tinterface=eth0\trx=65536\ttx=65536\tfill=2048\tcompletion=2048\tumem=16777216\n";
   const auto owners = [&](std::string function) {
     KernelMemory memory;
-    if (!function.empty()) memory.vmalloc.push_back({std::move(function)});
+    if (!function.empty()) memory.vmalloc.push_back({std::move(function), 4, 4 * kPage, 4});
     parse_owners(kLine, memory);
     std::string all;
     for (const MemoryOwner& owner : memory.owners)
@@ -228,8 +228,9 @@ TEST(Owners, XdpRingsAreVmallocMemoryInSomeKernels) {
   };
   constexpr const char* kPackets = "AF_XDP: fw (pid 5), memory for packets; 16777216 exact; user\n";
   // Linux 6.18 showed 257 and 5 pages for rings with these numbers of entries.
-  EXPECT_EQ(owners("xskq_create"),
-            fmt::format("AF_XDP: fw (pid 5) on eth0; {} exact; counted_kernel\n{}", 2 * (257 + 5) * kPage, kPackets));
+  for (const char* const function : {"xskq_create", "xsk_setsockopt"})
+    EXPECT_EQ(owners(function),
+              fmt::format("AF_XDP: fw (pid 5) on eth0; {} exact; counted_kernel\n{}", 2 * (257 + 5) * kPage, kPackets));
   EXPECT_EQ(owners("kernel_clone"),
             fmt::format("AF_XDP: fw (pid 5) on eth0; {} exact; unaccounted\n{}", 2 * (512 + 8) * kPage, kPackets));
   EXPECT_EQ(owners(""), fmt::format("AF_XDP: fw (pid 5) on eth0; {} upper_bound; partly_unaccounted\n{}",
