@@ -126,14 +126,15 @@ class CountedEvents {
                 .selection_text = selection_text(live),
                 .interval = std::chrono::seconds(1),
                 .views = {TopView::call_sites, TopView::caches, TopView::orders, TopView::modules, TopView::subsystems,
-                          TopView::net},
+                          TopView::directories, TopView::net},
                 .pages = WatchedPages::all,
                 .probes = !options.no_probes}),
         call_sites_(options.most_names),
         caches_(options.most_names),
         page_orders_(options.most_names),
         modules_(options.most_names),
-        subsystems_(options.most_names) {}
+        subsystems_(options.most_names),
+        directories_(options.most_names) {}
 
   // Reads new events. Returns true once a second.
   bool turn() { return watch_.turn(); }
@@ -144,6 +145,7 @@ class CountedEvents {
     page_orders_.add(watch_.result(TopView::orders).rows);
     modules_.add(watch_.result(TopView::modules).rows);
     subsystems_.add(watch_.result(TopView::subsystems).rows);
+    directories_.add(watch_.result(TopView::directories).rows);
     ExportedMetrics now;
     now.call_sites = call_sites_.rows();
     now.caches = caches_.rows();
@@ -152,6 +154,7 @@ class CountedEvents {
     now.page_orders = page_orders_.rows();
     now.modules = modules_.rows();
     now.subsystems = subsystems_.rows();
+    now.directories = directories_.rows();
     now.losses = result.losses;
     now.replaced = result.replaced;
     now.memory = result.memory.value_or(0);
@@ -165,6 +168,7 @@ class CountedEvents {
   ExportedSeries page_orders_;
   ExportedSeries modules_;
   ExportedSeries subsystems_;
+  ExportedSeries directories_;
 };
 
 // Starts the BPF programs. If they cannot be used, returns null and sets the reason.

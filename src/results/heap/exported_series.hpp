@@ -32,8 +32,9 @@ struct ExportedMetrics {
   std::vector<ExportedRow> call_sites;  // call sites of slab objects
   std::vector<ExportedRow> caches;      // slab caches
   std::vector<ExportedRow> page_orders;
-  std::vector<ExportedRow> modules;     // modules of the call sites of slab objects
-  std::vector<ExportedRow> subsystems;  // subsystems of the call sites of slab objects
+  std::vector<ExportedRow> modules;      // modules of the call sites of slab objects
+  std::vector<ExportedRow> subsystems;   // subsystems of the call sites of slab objects
+  std::vector<ExportedRow> directories;  // source directories of the call sites of slab objects
   // Counts since the start, of all caches. Empty before Linux 6.13, which does not report the cache of a freed object.
   std::optional<std::vector<CacheCount>> cache_objects;
   UncountedObjects uncounted;  // objects that `cache_objects` lacks

@@ -89,6 +89,8 @@ void add_events(Families& families, const ExportedMetrics& metrics) {
   add_rows(families, "page_", "size", "pages by size", metrics.page_orders);
   add_rows(families, "module_", "module", "slab objects by module of the call site", metrics.modules);
   add_rows(families, "subsystem_", "subsystem", "slab objects by subsystem of the call site", metrics.subsystems);
+  add_rows(families, "directory_", "directory", "slab objects by source directory of the call site",
+           metrics.directories);
   if (metrics.cache_objects) add_cache_objects(families, *metrics.cache_objects);
   add_losses(families, metrics);
 }
