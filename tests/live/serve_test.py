@@ -268,6 +268,15 @@ tests:
         for what in ('allocated', 'freed'):
             self.assertEqual(after[f'{what}_bytes'], after[what] * after['size'])
 
+    def test_sums_by_owner_are_those_of_call_sites(self):
+        _, address = self.serve('--top', '10000')
+        text = get(f'http://{address}/metrics')
+        sums = {key: sum(float(value) for value in re.findall(rf'^kmemtrace_{key}_allocations_total{{.*}} (\S+)$', text, re.M))
+                for key in ('slab', 'module', 'subsystem', 'directory')}
+        self.assertGreater(sums['slab'], 0)
+        self.assertEqual({sums['slab']}, set(sums.values()), sums)
+        self.assertRegex(text, r'kmemtrace_directory_allocations_total{directory="fs( \(guess\))?"}')
+
     def test_the_number_of_series_is_limited_and_counters_grow(self):
         process, address = self.serve('--top', '5')
 
