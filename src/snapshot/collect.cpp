@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -28,6 +30,7 @@
 #include "snapshot/nodes.hpp"
 #include "snapshot/owners/collect_owners.hpp"
 #include "snapshot/parse.hpp"
+#include "snapshot/read_limited.hpp"
 #include "snapshot/sources.hpp"
 #include "trace/tasks/pod_names.hpp"
 
@@ -41,170 +44,7 @@ using Clock = std::chrono::steady_clock;
 // Maximum size of all texts together, which must fit into one chunk of a .kmt file.
 constexpr std::size_t kMostBytes = 60u << 20;
 constexpr std::size_t kMostOfAFile = 16u << 20;
-constexpr std::size_t kMostOfAnAttribute = 4096;
-constexpr std::size_t kMostOfANumber = 64;
-constexpr std::size_t kMostFiles = 100'000;   // maximum number of files in the folder of a source
-constexpr std::size_t kMostDepth = 64;        // maximum nesting depth of cgroups
 constexpr std::chrono::seconds kMostTime(3);  // maximum time to read one source
-
-// Files of /sys/kernel/slab/CACHE that are not read. Some of them only start an action when they are written. Others
-// show settings of the cache, which do not describe its memory. alloc_calls and free_calls are read elsewhere, as the
-// sources alloc_traces and free_traces.
-constexpr std::string_view kNoAttributes[] = {
-    "validate",        "shrink",       "alloc_calls",    "free_calls",    "trace",
-    "sanity_checks",   "poison",       "red_zone",       "failslab",      "skip_kfence",
-    "min_partial",     "cpu_partial",  "ctor",           "hwcache_align", "aliases",
-    "usersize",        "cache_dma",    "destroy_by_rcu", "store_user",    "remote_node_defrag_ratio",
-    "objects_partial", "objs_per_slab"};
-
-struct Reading {
-  std::string text;
-  int error = 0;            // errno value if the source could not be read; otherwise 0
-  std::string_view cut;     // why the text is incomplete; empty if it is complete
-  std::size_t read = 0;     // if the source is a folder: number of files that were read
-  std::size_t refused = 0;  // if the source is a folder: number of files without read permission
-};
-
-bool is_refusal(int error) { return error == EACCES || error == EPERM; }
-
-constexpr std::string_view kTooManyFiles = "the limit of files was reached";
-constexpr std::string_view kTooSlow = "the time limit was reached";
-
-// Limits for the data of one source.
-struct Limits {
-  std::size_t bytes;
-  Clock::time_point until;
-};
-
-// Reads a regular file. All files of procfs, sysfs and debugfs are regular files. Refuses pipes and other special
-// files, because reading them could block forever.
-Reading read_some(const std::string& path, const Limits& limits) {
-  Reading reading;
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    reading.error = file ? EINVAL : errno;
-    return reading;
-  }
-  std::size_t used = 0;
-  std::size_t room = 1 << 12;
-  for (;;) {
-    if (used >= limits.bytes || Clock::now() > limits.until) {
-      reading.cut = used >= limits.bytes ? kTooLarge : kTooSlow;
-      break;
-    }
-    if (reading.text.size() - used < room) reading.text.resize(used + room);
-    const ssize_t count = ::read(file.get(), reading.text.data() + used, room);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) reading.error = errno;
-    if (count <= 0) break;
-    used += static_cast<std::size_t>(count);
-    room = std::min<std::size_t>(room * 2, 1 << 20);
-  }
-  reading.text.resize(std::min(used, limits.bytes));
-  if (!reading.cut.empty())
-    reading.text.resize(reading.text.rfind('\n') + 1);  // removes an incomplete last line; npos + 1 is 0
-  if (reading.error != 0) reading.text.clear();
-  return reading;
-}
-
-// Returns true if a limit is reached and reading of the source must end. In that case, stores the reason in `all`.
-bool has_enough(Reading& all, const Limits& limits, std::size_t files = 0) {
-  if (all.text.size() >= limits.bytes)
-    all.cut = kTooLarge;
-  else if (files >= kMostFiles)
-    all.cut = kTooManyFiles;
-  else if (Clock::now() > limits.until)
-    all.cut = kTooSlow;
-  else
-    return false;
-  return true;
-}
-
-void append_lines(std::string_view prefix, std::string_view text, std::string& out) {
-  each_line(text, [&](std::string_view line) { out.append(prefix).append(line).push_back('\n'); });
-}
-
-Reading read_attributes(const std::string& folder, const Limits& limits) {
-  Reading all;
-  std::size_t files = 0;
-  for (const std::string& cache : names_in(folder)) {
-    if (has_enough(all, limits, files)) break;
-    const std::string path = fmt::format("{}/{}", folder, cache);
-    std::error_code code;
-    if (fs::is_symlink(path, code)) {
-      all.text += fmt::format("{} -> {}\n", cache, fs::read_symlink(path, code).filename().string());
-      continue;
-    }
-    for (const std::string& name : names_in(path)) {
-      if (++files > kMostFiles || std::ranges::find(kNoAttributes, name) != std::end(kNoAttributes)) continue;
-      const Reading one = read_some(fmt::format("{}/{}", path, name), {kMostOfAnAttribute, limits.until});
-      if (one.error == 0) ++all.read;
-      if (is_refusal(one.error)) ++all.refused;
-      append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
-    }
-  }
-  // If no file could be read, the source is missing. Symlinks of merged caches do not count as files, because they
-  // contain no numbers.
-  if (all.read == 0) all.error = all.refused > 0 || fs::exists(folder) ? EACCES : ENOENT;
-  return all;
-}
-
-// Reads one file of each cache. Since Linux 5.16, `folder` is /sys/kernel/debug/slab, and `name` is alloc_traces or
-// free_traces. Before Linux 5.16, `folder` is /sys/kernel/slab, and `name` is alloc_calls or free_calls.
-Reading read_traces(const std::string& folder, std::string_view name, const Limits& limits) {
-  Reading all;
-  all.error = ENOENT;
-  for (const std::string& cache : names_in(folder)) {
-    if (has_enough(all, limits)) break;
-    std::error_code code;
-    const std::string path = fmt::format("{}/{}", folder, cache);
-    if (fs::is_symlink(path, code)) continue;
-    const Reading one = read_some(fmt::format("{}/{}", path, name), {limits.bytes - all.text.size(), limits.until});
-    if (one.error != 0) {
-      if (is_refusal(one.error)) all.error = one.error;
-      continue;
-    }
-    if (all.cut.empty()) all.cut = one.cut;
-    append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);
-  }
-  if (!all.text.empty()) all.error = 0;
-  return all;
-}
-
-Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t most_depth = kMostDepth) {
-  Reading all;
-  all.error = ENOENT;
-  struct Place {
-    std::string path;
-    std::size_t depth;
-  };
-  std::vector<Place> left = {{"", 0}};
-  std::size_t files = 0;
-  while (!left.empty()) {
-    if (has_enough(all, limits, files++)) break;
-    const Place place = std::move(left.back());
-    left.pop_back();
-    const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});
-    append_lines(place.path + "/memory.stat:", one.text, all.text);
-    if (one.error == 0) {
-      const Reading counts = read_some(root + place.path + "/cgroup.stat", {kMostOfAnAttribute, limits.until});
-      append_lines(place.path + "/cgroup.stat:", counts.text, all.text);
-    }
-    // cgroup v1 counts the kernel's memory in a separate file.
-    const Reading kernel = read_some(root + place.path + "/memory.kmem.usage_in_bytes", {kMostOfANumber, limits.until});
-    append_lines(place.path + "/memory.kmem.usage_in_bytes:", kernel.text, all.text);
-    if (one.error == EACCES) all.error = one.error;
-    if (place.depth >= most_depth) continue;
-    std::error_code code;
-    for (fs::directory_iterator entry(root + place.path, code); !code && entry != fs::directory_iterator();
-         entry.increment(code))
-      if (std::error_code ignored; entry->is_directory(ignored) && !entry->is_symlink(ignored))
-        left.push_back({place.path + '/' + entry->path().filename().string(), place.depth + 1});
-  }
-  if (!all.text.empty()) all.error = 0;
-  return all;
-}
 
 std::string percpu_lines(std::string_view log) {
   std::string lines;
@@ -263,6 +103,7 @@ std::string_view way_to_read(const SnapshotSource& source) {
 
 class Collector {
  public:
+  explicit Collector(std::size_t most_bytes = kMostBytes) : left_(most_bytes) {}
   // Adds the text that was read. If the text is missing or incomplete, adds the reason to the text "missing".
   void take(const SnapshotSource& source, Reading&& reading, std::string_view why_missing, std::string_view how) {
     if (reading.error != 0) return add_missing(source.name, why_missing, how);
@@ -279,7 +120,17 @@ class Collector {
   void add_missing(std::string_view name, std::string_view why, std::string_view how) {
     missing_ += fmt::format("{}\t{}\t{}\n", name, why, how);
   }
+  // Adds what was read earlier.
+  void add(const SourceReading& reading) {
+    for (const auto& [name, text] : reading.texts) {
+      left_ -= std::min(left_, text.size());
+      sample_.texts.emplace_back(name, text);
+    }
+    missing_ += reading.missing;
+  }
   Limits limits() const { return {std::min(left_, kMostOfAFile), Clock::now() + kMostTime}; }
+  std::size_t left() const { return left_; }
+  SourceReading reading() && { return {std::move(sample_.texts), std::move(missing_)}; }
   StateSample finish() {
     sample_.texts.emplace_back("missing", std::move(missing_));
     return std::move(sample_);
@@ -288,7 +139,7 @@ class Collector {
  private:
   StateSample sample_;
   std::string missing_;
-  std::size_t left_ = kMostBytes;
+  std::size_t left_;  // bytes
 };
 
 std::uint64_t wall_clock_ns() {
@@ -464,17 +315,82 @@ StateSample collect_counters() {
   return sample;
 }
 
+namespace {
+
+struct Step {
+  std::string_view name;
+  std::function<void(Collector&)> take;
+};
+
+// Returns the steps of a snapshot, in the order in which they are taken.
+std::vector<Step> steps_of_snapshot() {
+  std::vector<Step> steps = {{"node_meminfo", [](Collector& collector) { take_nodes("", collector); }}};
+  for (const SnapshotSource& source : snapshot_sources())
+    steps.push_back({source.name, [&source](Collector& collector) { take_or_refuse(source, collector); }});
+  // Many kernels lack this file, so it is not reported as missing.
+  steps.push_back({kPressure.name, [](Collector& collector) {
+                     if (Reading pressure = read_live(kPressure, collector.limits()); pressure.error == 0)
+                       collector.take(kPressure, std::move(pressure), "", "");
+                   }});
+  steps.push_back({"pods", [](Collector& collector) {
+                     if (std::string pods = list_pod_names(); !pods.empty())
+                       collector.add_text("pods", std::move(pods));
+                   }});
+  return steps;
+}
+
+// A series spends at most this share of a CPU on a source.
+constexpr double kMostShare = 0.00005;
+// But it reads every source at least this number of times in the time since its start.
+constexpr std::uint64_t kLeastReadings = 32;
+
+bool must_read(const SourceReading& last, std::uint64_t elapsed_ns) {
+  const double pause_ns = std::min(static_cast<double>(last.cpu_ns) / kMostShare,
+                                   static_cast<double>(elapsed_ns) / static_cast<double>(kLeastReadings));
+  return static_cast<double>(elapsed_ns - last.read_ns) >= pause_ns;
+}
+
+std::uint64_t cpu_time_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
 StateSample collect_snapshot() {
   Collector collector;
   const std::uint64_t time = wall_clock_ns();
-  take_nodes("", collector);
-  for (const SnapshotSource& source : snapshot_sources()) take_or_refuse(source, collector);
-  // Many kernels lack this file, so it is not reported as missing.
-  if (Reading pressure = read_live(kPressure, collector.limits()); pressure.error == 0)
-    collector.take(kPressure, std::move(pressure), "", "");
-  if (std::string pods = list_pod_names(); !pods.empty()) collector.add_text("pods", std::move(pods));
+  for (const Step& step : steps_of_snapshot()) step.take(collector);
   StateSample sample = collector.finish();
   sample.unix_ns = time;
+  return sample;
+}
+
+StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns) {
+  Collector collector;
+  std::string older;
+  const std::uint64_t time = wall_clock_ns();
+  for (const Step& step : steps_of_snapshot()) {
+    const auto [found, is_first] = readings.try_emplace(std::string(step.name));
+    SourceReading& last = found->second;
+    if (is_first || must_read(last, elapsed_ns)) {
+      const std::uint64_t start = cpu_time_ns();
+      Collector of_source(collector.left());
+      step.take(of_source);
+      last = std::move(of_source).reading();
+      last.cpu_ns = cpu_time_ns() - start;
+      last.read_ns = elapsed_ns;
+    } else {
+      for (const auto& [name, text] : last.texts)
+        older += fmt::format("{}\t{}\n", name, (elapsed_ns - last.read_ns) / 1'000'000'000);
+    }
+    collector.add(last);
+  }
+  if (!older.empty()) collector.add_text("older", std::move(older));
+  StateSample sample = collector.finish();
+  sample.unix_ns = time;
+  sample.ticks = elapsed_ns;
   return sample;
 }
 

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/state/sample.hpp"
@@ -15,6 +18,20 @@ namespace kmt {
 // Reads at most 60 MiB in total, and each source for at most three seconds. Throws Error if meminfo cannot be read,
 // because nothing else has the kernel's totals.
 StateSample collect_snapshot();
+
+// The last reading of a source in a series of snapshots.
+struct SourceReading {
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::string missing;        // lines of the text "missing"
+  std::uint64_t cpu_ns = 0;   // CPU time of the reading
+  std::uint64_t read_ns = 0;  // time of the reading, since the start of the series
+};
+using SeriesReadings = std::map<std::string, SourceReading>;  // by name of the source; empty at the start of a series
+// Takes the next snapshot of a series. `elapsed_ns` is the time since the start of the series. To limit the cost, a
+// source whose reading needs much CPU time is read less often, and its last text is repeated. The text "older" lists
+// the repeated texts and their ages. Throws Error if meminfo cannot be read.
+StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns);
+
 // Reads only small files with counters, in a few milliseconds, and only the topmost cgroup. Throws Error if meminfo
 // cannot be read.
 StateSample collect_counters();

@@ -92,6 +92,7 @@ constexpr Step kSteps[] = {
     {"kmemleak", parse_kmemleak},
     {"owners", parse_owners},
     {"missing", parse_missing},
+    {"older", parse_older},
     {"oom", parse_oom},
 };
 
@@ -124,6 +125,23 @@ void parse_missing(std::string_view text, KernelMemory& memory) {
     if (parts.size() == 3)
       memory.missing.push_back({std::string(parts[0]), std::string(parts[1]), std::string(parts[2])});
   });
+}
+
+// Each line is "NAME\tSECONDS". Adds a note with the names and the largest age.
+void parse_older(std::string_view text, KernelMemory& memory) {
+  std::string names;
+  std::uint64_t oldest = 0;
+  each_line(text, [&](std::string_view line) {
+    const std::vector<std::string_view> parts = split(line, '\t');
+    if (parts.size() != 2) return;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", parts[0]);
+    oldest = std::max(oldest, parse_leading<std::uint64_t>(parts[1]).value_or(0));
+  });
+  if (!names.empty())
+    memory.missing.push_back(
+        {"older",
+         fmt::format("{}: read up to {} s before the other files, to limit the cost of the series", names, oldest),
+         ""});
 }
 
 void refuse_damage(std::string_view source, std::string_view text, const std::string& path) {
@@ -159,7 +177,8 @@ KernelMemory parse_snapshot(const StateSample& sample, std::uint32_t page_size) 
   }
   if (page_size == 0 && text_of(sample, "oom").empty()) compare_copies(memory);
   for (const auto& [name, text] : sample.texts)
-    if (name != "missing" && (name != "slabinfo" || !memory.slabs.empty())) memory.has.push_back(name);
+    if (name != "missing" && name != "older" && (name != "slabinfo" || !memory.slabs.empty()))
+      memory.has.push_back(name);
   return memory;
 }
 

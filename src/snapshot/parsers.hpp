@@ -52,5 +52,6 @@ void parse_oom(std::string_view text, KernelMemory& memory);
 // Parses lines "KIND NAME=VALUE ...", separated by tabs. `memory.page_size` must be set before.
 void parse_owners(std::string_view text, KernelMemory& memory);
 void parse_missing(std::string_view text, KernelMemory& memory);
+void parse_older(std::string_view text, KernelMemory& memory);
 
 }  // namespace kmt

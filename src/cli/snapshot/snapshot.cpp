@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace snapshot
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -126,11 +127,18 @@ std::optional<SnapshotResult> take(const SnapshotArguments& options) {
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
 
+// Sleeps for at most this time, and at most a second. A signal ends the sleep. A signal just before the sleep does not
+// end it, which is why the sleep is short.
+void sleep_until_signal(std::uint64_t ns) {
+  constexpr std::uint64_t kMost = 999'999'999;
+  const timespec time{0, static_cast<long>(std::min(ns, kMost))};
+  ::nanosleep(&time, nullptr);
+}
+
 // Takes snapshots at regular intervals. If a snapshot takes too long, only the next one is late.
 void take_series(const SnapshotArguments& options) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kShortest = 100'000'000;  // ns
-  constexpr std::chrono::milliseconds kTurn(50);    // the longest time until Ctrl+C has an effect
   if (options.output.empty()) throw wrong_series("--every needs an output file for the snapshots", "Add -o FILE.kmt");
   if (options.result.json)
     throw wrong_series("--every cannot be used with --json, because it only writes a file",
@@ -155,15 +163,14 @@ void take_series(const SnapshotArguments& options) {
   std::uint64_t taken = 0;
   std::uint64_t late = 0;     // number of snapshots that started late, because the previous snapshot took too long
   std::uint64_t longest = 0;  // duration of the slowest snapshot in ns
+  SeriesReadings readings;
   for (std::uint64_t next = 0; !guard.interrupted() && (options.lasting.empty() || next <= most);) {
-    if (elapsed() < next) {
-      std::this_thread::sleep_for(kTurn);
+    const std::uint64_t now = elapsed();
+    if (now < next) {
+      sleep_until_signal(next - now);
       continue;
     }
-    const std::uint64_t now = elapsed();
-    StateSample sample = collect_snapshot();
-    sample.ticks = now;
-    file.add(sample);
+    file.add(collect_snapshot(readings, now));
     file.publish();
     ++taken;
     longest = std::max(longest, elapsed() - now);

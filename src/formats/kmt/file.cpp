@@ -134,7 +134,8 @@ FileContents parse_file(Bytes file, Findings& findings) {
           described.insert(chunk->stream);
           break;
         case kState: contents.description.samples.push_back(decode_sample(unpack_text(*chunk))); break;
-        case kStatePatch:  // only files of snapshots have patches, which SnapshotReader reads
+        case kStatePatch:  // only files of snapshots have differences, which SnapshotReader reads
+        case kStateDelta:
           if (!is_intact(*chunk)) throw Error("The chunk's checksum is wrong");
           break;
         case kTypes: contents.description.kernel.call_types = decode_types(unpack_text(*chunk)); break;

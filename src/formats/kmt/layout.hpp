@@ -26,9 +26,12 @@ enum ChunkType : std::uint8_t {
   kState = 6,        // a snapshot: texts from /proc at one time
   kProfile = 7,      // samples of a profile
   kTypes = 8,        // types of recorded calls
-  kStatePatch = 9,   // a later snapshot, as the difference to the last kState
+  kStatePatch = 9,   // a later snapshot, as the difference to the last kState; older versions write it
   kUserMemory = 10,  // code mappings of processes
+  kStateDelta = 11,  // a later snapshot, as the difference to an earlier one, by lines and numbers
 };
+// True for chunk types that contain a snapshot.
+constexpr bool is_sample(std::uint8_t type) { return type == kState || type == kStatePatch || type == kStateDelta; }
 // True for chunk types that only traces have.
 constexpr bool is_trace_part(std::uint8_t type) { return type == kFormats || type == kStream || type == kEvents; }
 

@@ -18,6 +18,7 @@
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/index.hpp"
+#include "formats/kmt/sample_series.hpp"
 
 namespace kmt::kmt_format {
 
@@ -78,12 +79,11 @@ class Planner {
       index_ = chunk;
       return;
     }
-    if (chunk.type == kState) full_snapshot_ = chunk.stream;
-    if (chunk.type == kStatePatch && full_snapshot_ != chunk.stream)
+    if (is_sample(chunk.type) && !readable_samples_.take(chunk))
       return leave_out(range, "a snapshot that is unreadable without a damaged one");
     new_index_.add(kept_bytes_, chunk.type, chunk.stream);
     keep(range);
-    repair_.snapshots += chunk.type == kState || chunk.type == kStatePatch ? 1 : 0;
+    repair_.snapshots += is_sample(chunk.type) ? 1 : 0;
     repair_.has_trace = repair_.has_trace || is_trace_part(chunk.type);
     if (chunk.type != kEvents) return;
     const BlockSpan span = span_of(chunk, description_.kernel.byte_order);
@@ -134,9 +134,7 @@ class Planner {
   Bytes file_;
   std::uint64_t end_;  // end of the chunks, in bytes from the start of the file
   TraceDescription description_;
-  // Stream number of the last full snapshot that was kept. Patches with another number are dropped, because they are
-  // unreadable.
-  std::optional<std::uint16_t> full_snapshot_;
+  ReadableSamples readable_samples_;  // of the samples that are kept
   std::map<std::uint16_t, Repair::Stream> streams_;
   Repair repair_;
   std::optional<Chunk> index_;  // set if the last chunk is an index

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/snapshot.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,18 +10,19 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "formats/kmt/file.hpp"
+#include "formats/kmt/sample_delta.hpp"
 
 namespace kmt::kmt_format {
 
 namespace {
 
-// Maximum number of patches after a full snapshot. The number is limited because damage to the full snapshot makes all
-// its patches unreadable. Also, patches get larger with time, because more has changed since the full snapshot.
-constexpr std::size_t kMostPatches = 64;
-// Limits the unpacked size of all snapshots to this multiple of the file's size. Files of idle machines reach a
-// multiple of 300.
+// Limit the unpacked size of all samples to these multiples of the file's size. Deltas of idle machines are a
+// thousandth of a sample.
 constexpr std::uint64_t kMostSeriesRatio = 320;
+constexpr std::uint64_t kMostDeltaRatio = 8192;
 constexpr std::uint64_t kAnySeries = 64u << 20;
+// Maximum size of a sample, compared with the complete sample of its group.
+constexpr std::uint64_t kMostGrowth = 2;
 
 }  // namespace
 
@@ -32,20 +34,38 @@ SnapshotWriter::SnapshotWriter(const std::string& path, const KernelDescription&
 }
 
 void SnapshotWriter::add(const StateSample& sample) {
-  std::vector<std::uint8_t> plain = encode_sample(sample);
-  if (!base_.empty() && patches_ < kMostPatches) {
-    PackedChunk patch{kStatePatch, number_, make_patch(kStatePatch, number_, base_, plain)};
-    if (!patch.bytes.empty() && patch.bytes.size() < base_stored_ / 2) {
-      file_.append(patch);
-      ++patches_;
-      return;
-    }
-  }
-  const PackedChunk whole = pack(kState, ++number_, plain);
-  file_.append(whole);
-  base_ = std::move(plain);
-  base_stored_ = whole.bytes.size();
-  patches_ = 0;
+  if (!add_delta(sample)) add_full(sample);
+}
+
+// Returns false if the sample must be stored as a complete one.
+bool SnapshotWriter::add_delta(const StateSample& sample) {
+  const auto number = static_cast<std::uint16_t>(last_number_ + 1);
+  if (full_bytes_ == 0 || number == kGroupSamples) return false;
+  if (text_bytes(sample) > kMostGrowth * full_bytes_) return false;
+  if (deltas_bytes_ + full_bytes_ > kAnySeries + kMostDeltaRatio * file_.bytes()) return false;  // readers would stop
+  const std::shared_ptr<const SeriesMember> base = bases_.find(base_of(number));
+  const Payload delta = encode_delta(base->sample, sample);
+  const auto stream = static_cast<std::uint16_t>(full_number_ + number);
+  const PackedChunk chunk{kStateDelta, stream, make_patch(kStateDelta, stream, base->history, delta)};
+  if (chunk.bytes.empty() || chunk.bytes.size() >= full_stored_ / 2) return false;
+  file_.append(chunk);
+  deltas_bytes_ += full_bytes_;
+  last_number_ = number;
+  bases_.add(std::make_shared<const SeriesMember>(SeriesMember{number, sample, longer_history(base->history, delta)}));
+  return true;
+}
+
+void SnapshotWriter::add_full(const StateSample& sample) {
+  const Payload plain = encode_sample(sample);
+  const auto stream = static_cast<std::uint16_t>(full_number_ + kGroupSamples);
+  const PackedChunk full = pack(kState, stream, plain);
+  file_.append(full);
+  full_number_ = stream;
+  full_bytes_ = plain.size();
+  full_stored_ = full.bytes.size();
+  last_number_ = 0;
+  bases_.clear();
+  bases_.add(std::make_shared<const SeriesMember>(SeriesMember{0, sample, {}}));
 }
 
 void SnapshotWriter::finish() { file_.finish(); }
@@ -67,22 +87,27 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
     description.kernel.page_size = 0;  // unknown, until a fact in the file states it
     std::uint64_t offset = kFileHeaderBytes;
     std::uint64_t unpacked_left = kAnySeries + kMostSeriesRatio * file.bytes.size();
+    std::uint64_t deltas_left = kAnySeries + kMostDeltaRatio * file.bytes.size();
+    ReadableSamples readable;
     while (const std::optional<Chunk> chunk = find_chunk(file.bytes, offset)) {
       if (chunk->offset != offset) add_damage(offset, fmt::format("{} bytes are not a chunk", chunk->offset - offset));
       offset = chunk->end();
       if (chunk->type == kFacts) read_facts(*chunk, description);
-      if (chunk->type == kState || chunk->type == kStatePatch) {
-        if (chunk->plain_bytes > unpacked_left) {
-          add_damage(chunk->offset, "more snapshots than a file of this size can have: the rest is dropped");
-          break;
-        }
-        unpacked_left -= chunk->plain_bytes;
-      }
+      if (!is_sample(chunk->type)) continue;
+      const bool is_readable = readable.take(*chunk);
       if (chunk->type == kState) bases_.push_back(*chunk);
-      const bool has_base = !bases_.empty() && bases_.back().stream == chunk->stream;
-      if (chunk->type == kState || (chunk->type == kStatePatch && has_base))
+      // The size of a delta's sample is at most proportional to that of the complete sample.
+      const bool is_delta = chunk->type == kStateDelta;
+      const std::uint64_t plain = is_delta && is_readable ? bases_.back().plain_bytes : chunk->plain_bytes;
+      std::uint64_t& left = is_delta ? deltas_left : unpacked_left;
+      if (plain > left) {
+        add_damage(chunk->offset, "more snapshots than a file of this size can have: the rest is dropped");
+        break;
+      }
+      left -= plain;
+      if (is_readable)
         entries_.push_back({*chunk, bases_.size() - 1});
-      else if (chunk->type == kStatePatch)
+      else
         ++without_base_;
     }
     if (entries_.empty()) throw none;
@@ -115,13 +140,44 @@ StateSample SnapshotReader::at(std::size_t index) {
   try {
     if (unpacked_ != entry.base) {
       unpacked_ = bases_.size();
+      members_.clear();
       base_ = unpack(bases_[entry.base]);
       unpacked_ = entry.base;
     }
+    if (entry.chunk.type == kStateDelta) return member(entry)->sample;
     return decode_sample(entry.chunk.type == kState ? base_ : unpack_patch(entry.chunk, base_));
   } catch (Error& error) {
     throw error.at({path_, {}, entry.chunk.offset});
   }
+}
+
+// Decodes a delta, and before it the samples on which it is based.
+std::shared_ptr<const SeriesMember> SnapshotReader::member(const Entry& entry) {
+  const auto number_of = [this](const Entry& other) {
+    return static_cast<std::uint16_t>(other.chunk.stream - bases_[other.base].stream);
+  };
+  std::vector<const Entry*> path;  // samples to decode, the last one first
+  std::uint16_t number = number_of(entry);
+  for (; number != 0 && !members_.find(number); number = base_of(number)) {
+    const auto same_number = [&](const Entry& other) {
+      return other.base == entry.base && number_of(other) == number && other.chunk.type != kStatePatch;
+    };
+    // The numbers rise, so the sample is at most that many entries before this one.
+    const std::ptrdiff_t index = &entry - entries_.data();
+    const std::ptrdiff_t distance = number_of(entry) - number;
+    path.push_back(&*std::find_if(entries_.begin() + index - std::min(index, distance), entries_.end(), same_number));
+  }
+  std::shared_ptr<const SeriesMember> member = members_.find(number);
+  if (!member) member = std::make_shared<const SeriesMember>(SeriesMember{0, decode_sample(base_), {}});
+  members_.add(member);
+  for (std::size_t i = path.size(); i-- > 0;) {
+    const Payload delta = unpack_patch(path[i]->chunk, member->history);
+    member = std::make_shared<const SeriesMember>(
+        SeriesMember{number_of(*path[i]), apply_delta(member->sample, delta, kMostGrowth * base_.size()),
+                     longer_history(member->history, delta)});
+    members_.add(member);
+  }
+  return member;
 }
 
 }  // namespace kmt::kmt_format
