@@ -7,16 +7,21 @@ import fcntl
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
 from memory_counters import beside_other_processes, refresh
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'oracle'))
+import kmt_series  # noqa: E402
 
 PROGRAM = os.environ.get('KMEMTRACE', '')
 MIB = 1 << 20
@@ -286,6 +291,14 @@ class Snapshot(unittest.TestCase):
             self.assertEqual(result['growth_found'], done.returncode == 1)
             rate = 8 * MIB * (result['snapshots'] - 1) / (result['elapsed_ns'][-1] / 1e9)
             self.assertAlmostEqual(rate, left_over['growth']['bytes_per_s'], delta=rate / 2)
+            # A second decoder must read the same numbers.
+            with open(path, 'rb') as file:
+                samples = [sample for sample, _ in kmt_series.read(file.read())]
+            free = [int(re.search(rb'MemFree: +([0-9]+)', sample.texts['meminfo'])[1]) * 1024 for sample in samples]
+            done = subprocess.run([PROGRAM, 'report', path, '--json', '--limit', '0'], stdout=subprocess.PIPE, check=True)
+            shown = json.loads(done.stdout)
+            self.assertEqual(free, next(row['bytes'] for row in shown['balance'] if row['name'] == 'free.buddy'))
+            self.assertEqual([sample.ticks for sample in samples], shown['elapsed_ns'])
             # Each further snapshot adds little to the file.
             alone = os.path.join(folder, 'alone.kmt')
             subprocess.run([PROGRAM, 'snapshot', '-o', alone], check=True)

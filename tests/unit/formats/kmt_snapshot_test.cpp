@@ -12,6 +12,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "formats/kmt/description.hpp"
+#include "formats/kmt/file_writer.hpp"
 #include "formats/kmt/repair.hpp"
 
 namespace kmt {
@@ -19,7 +21,7 @@ namespace {
 
 using namespace kmt_format;
 
-constexpr unsigned kSnapshots = 4;  // number of snapshots: two complete ones, each followed by a patch
+constexpr unsigned kSnapshots = 4;  // number of snapshots: two complete ones, each followed by a difference
 
 StateSample snapshot_number(unsigned number) {
   std::mt19937 random(number / 2);
@@ -97,6 +99,64 @@ TEST(KmtSnapshots, ADamagedByteLosesOnlyItsChunk) {
     EXPECT_EQ(plan.snapshots, seen.intact);
     EXPECT_TRUE(again.is_whole || again.has_finding);
   }
+}
+
+// Returns a sample whose lines mostly equal those of the neighbours. Some lines appear only in some samples.
+StateSample similar_number(std::uint64_t number) {
+  std::string text;
+  for (std::uint64_t i = 0; i < 50; ++i)
+    if (number % 70 != i) text += fmt::format("line{}: {:>8} kB\n", i, i * 1000 + number / (i + 1));
+  return {number * 10, 1000 + number * 10, {{"meminfo", text}, {"slab", number % 100 < 50 ? "old 1\n" : "new 2\n"}}};
+}
+
+TEST(KmtSnapshots, ALongSeriesCanBeReadInAnyOrder) {
+  constexpr std::uint64_t kLong = 5000;  // more than a group
+  const std::string path = ::testing::TempDir() + fmt::format("long{}", ::getpid());
+  {
+    SnapshotWriter writer(path, KernelDescription{});
+    for (std::uint64_t i = 0; i < kLong; ++i) writer.add(similar_number(i));
+    writer.finish();
+  }
+  const std::string text = read_file(path);
+  std::filesystem::remove(path);
+  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  EXPECT_LT(bytes.size() / kLong, 120U);  // a complete sample has more than 1000 bytes
+  SnapshotReader reader(TraceFile{"long.kmt", bytes, nullptr});
+  ASSERT_EQ(reader.size(), kLong);
+  EXPECT_TRUE(reader.damage().empty());
+  std::mt19937 random(1);
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const std::uint64_t number = i < 1000 ? kLong - 1000 + i : random() % kLong;
+    const StateSample sample = reader.at(number);
+    const StateSample wanted = similar_number(number);
+    ASSERT_EQ(sample.texts, wanted.texts) << number;
+    ASSERT_EQ(sample.ticks, wanted.ticks);
+    ASSERT_EQ(sample.unix_ns, wanted.unix_ns);
+  }
+  const Repair plan = plan_repair(bytes);
+  EXPECT_FALSE(plan.needed);
+  EXPECT_EQ(plan.snapshots, kLong);
+}
+
+TEST(KmtSnapshots, PatchesOfOlderVersionsAreRead) {
+  const std::string path = ::testing::TempDir() + fmt::format("patches{}", ::getpid());
+  const std::vector<std::uint8_t> base = encode_sample(similar_number(1));
+  const std::vector<std::uint8_t> later = encode_sample(similar_number(2));
+  {
+    FileWriter writer(path);
+    writer.append(pack(kState, 1, base));
+    writer.append(PackedChunk{kStatePatch, 1, make_patch(kStatePatch, 1, base, later)});
+    writer.append(PackedChunk{kStatePatch, 2, make_patch(kStatePatch, 2, base, later)});  // its base is missing
+    writer.finish();
+  }
+  const std::string text = read_file(path);
+  std::filesystem::remove(path);
+  const std::vector<std::uint8_t> bytes(text.begin(), text.end());
+  SnapshotReader reader(TraceFile{"old.kmt", bytes, nullptr});
+  ASSERT_EQ(reader.size(), 2U);
+  EXPECT_EQ(reader.without_base(), 1U);
+  EXPECT_EQ(reader.at(1).texts, similar_number(2).texts);
+  EXPECT_EQ(reader.at(0).texts, similar_number(1).texts);
 }
 
 }  // namespace
