@@ -120,7 +120,12 @@ void check_matrix(const std::vector<GroupKey>& by, const Column<GroupRow>* amoun
   if (amount != nullptr && !adds_up(*amount)) throw not_addable("--matrix", *amount);
 }
 
-int report_as_html(const ReportArguments& options) {
+int report_as_html(const Command& command, const ReportArguments& options) {
+  if (options.diff.empty() && names_series_files(options.analyse.trace)) {
+    refuse_event_options(command, "a series of snapshots");
+    write_series_html(options.html, options.analyse.trace);
+    return 0;
+  }
   std::vector<TraceFiles> traces = {options.analyse.trace.files};
   if (!options.diff.empty()) traces = {{options.diff[0]}, {options.diff[1]}};
   return write_html(options.html, traces, options.analyse, filter_of(options.filter)) ? 0 : kInterruptedExitCode;
@@ -284,7 +289,7 @@ Command report_command() {
   const auto options = std::make_shared<ReportArguments>();
   Command command{"report", "Report which code and tasks allocated kernel memory, from a trace.",
                   fmt::format(fmt::runtime(kReportFooter), kWhichEventsCount), [options](const Command& given) {
-                    return options->html.empty() ? report(given, *options) : report_as_html(*options);
+                    return options->html.empty() ? report(given, *options) : report_as_html(given, *options);
                   }};
   add_file_option(command, options->analyse.trace);
   command.option("--by", &options->by, "KEYS", by_help());

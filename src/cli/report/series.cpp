@@ -10,18 +10,26 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/units.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/support/interrupt.hpp"
 #include "cli/support/output.hpp"
+#include "cli/support/result_file.hpp"
+#include "cli/support/say.hpp"
+#include "reading/series_overview.hpp"
 #include "reading/snapshots.hpp"
+#include "results/series/thresholds.hpp"
+#include "views/html/series.hpp"
+#include "views/html/series_json.hpp"
 #include "views/json/series.hpp"
 
 namespace kmt {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kOptions = {"FILE",  "--threshold", "--limit",    "--top",        "--json",
-                                                      "--raw", "--ascii",     "--no-color", "--no-progress"};
+constexpr std::array<std::string_view, 11> kOptions = {"FILE",          "--threshold", "--limit", "--top",
+                                                       "--json",        "--raw",       "--ascii", "--no-color",
+                                                       "--no-progress", "--html",      "--force"};
 
 std::vector<std::string> files_of(const TraceOptions& options) {
   return options.files.empty() ? std::vector{default_trace()} : options.files;
@@ -40,6 +48,22 @@ void refuse_event_options(const Command& command, std::string_view content) {
     throw Error(fmt::format("{} applies to events, but the file is {}", option.title(), content))
         .hint("Such a file accepts only --limit and the output-format options; `leaks` also accepts --threshold");
   }
+}
+
+bool names_series_files(const TraceOptions& options) {
+  const std::vector<std::string> files = files_of(options);
+  return std::ranges::all_of(files, [](const std::string& file) { return !file.empty() && is_series(file); });
+}
+
+void write_series_html(const std::string& path, const TraceOptions& options) {
+  const std::vector<std::string> files = files_of(options);
+  ResultFile out(path, files);
+  const InterruptGuard guard;
+  const std::string html = series_page(json_series_overview(
+      read_overview(files, kThresholds.usual_bytes_per_s, [&guard] { return guard.interrupted(); })));
+  out.write(html);
+  out.finish();
+  say("Wrote {} to {}\n", humane_bytes(html.size()), out.name());
 }
 
 bool names_series(const TraceOptions& options) {

@@ -18,6 +18,11 @@ using SeriesText = std::string (*)(const SnapshotSeries&, const SeriesOptions&, 
 // True if the options name one file with several snapshots and no trace, or several kernel logs.
 bool names_series(const TraceOptions& options);
 
+// True if each file has several snapshots and no trace, or is a kernel log.
+bool names_series_files(const TraceOptions& options);
+// Writes a page about the series in the files, which must be in order of time. Throws Error.
+void write_series_html(const std::string& path, const TraceOptions& options);
+
 // Throws Error if options that apply to events are given. `content` describes the file for the message, for example "a
 // series of snapshots".
 void refuse_event_options(const Command& command, std::string_view content);
