@@ -33,17 +33,32 @@ std::string any_of(std::string_view column, const std::vector<std::string>& glob
   return out.empty() ? "1" : "(" + out + ")";
 }
 
-// Returns an SQL condition for a selection. `time` is the column to which --since and --until apply.
-std::string condition(const FleetSelection& selection, std::string_view time) {
+}  // namespace
+
+std::string condition_of(const FleetSelection& selection, std::string_view time) {
   std::string out = any_of("host", selection.hosts) + " AND " + any_of("kernel", selection.kernels);
   if (selection.since) out += fmt::format(" AND {} >= toDateTime({})", time, *selection.since);
   if (selection.until) out += fmt::format(" AND {} < toDateTime({})", time, *selection.until);
   return out;
 }
 
+std::string words_of(const FleetSelection& selection) {
+  std::string out;
+  const auto add = [&](std::string_view what, std::string_view value) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, value);
+  };
+  for (const std::string& host : selection.hosts) add("host", host);
+  for (const std::string& kernel : selection.kernels) add("kernel", kernel);
+  if (selection.since) add("since", utc_text(*selection.since));
+  if (selection.until) add("until", utc_text(*selection.until));
+  return out;
+}
+
+namespace {
+
 // Returns an SQL condition for rows of the table `sums`. It also limits `day`, because the table is partitioned by day.
 std::string rows_in_time(const FleetSelection& selection) {
-  std::string out = condition(selection, "at");
+  std::string out = condition_of(selection, "at");
   if (selection.since) out += fmt::format(" AND day >= toDate(toDateTime({}, 'UTC'))", *selection.since);
   if (selection.until) out += fmt::format(" AND day <= toDate(toDateTime({}, 'UTC'))", *selection.until);
   return out;
@@ -52,7 +67,7 @@ std::string rows_in_time(const FleetSelection& selection) {
 // Returns a condition for traces that overlap with the selected time.
 std::string traces_in_time(FleetSelection selection) {
   const std::optional<std::uint32_t> since = std::exchange(selection.since, {});
-  std::string out = condition(selection, "began");
+  std::string out = condition_of(selection, "began");
   if (since) out += fmt::format(" AND toUInt32(began) + intDiv(end_ns - first_ns, 1000000000) >= {}", *since);
   return out;
 }
@@ -91,18 +106,6 @@ SqlPlaces places_of(const ClickHouse& server, const Keys& by, std::string rows, 
           {"keys", keys},
           {"rows", std::move(rows)},
           {"traces", std::move(traces)}};
-}
-
-std::string words_of(const FleetSelection& selection) {
-  std::string out;
-  const auto add = [&](std::string_view what, std::string_view value) {
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, value);
-  };
-  for (const std::string& host : selection.hosts) add("host", host);
-  for (const std::string& kernel : selection.kernels) add("kernel", kernel);
-  if (selection.since) add("since", utc_text(*selection.since));
-  if (selection.until) add("until", utc_text(*selection.until));
-  return out;
 }
 
 // Returns the summary of the selected traces. `words` is the selection as text for the user. `traces` is the selection
@@ -194,7 +197,7 @@ FleetReport fleet_report(ClickHouse& server, const FleetSelection& selection, Ke
 
 FleetLeaks fleet_leaks(ClickHouse& server, const FleetSelection& selection, Keys by) {
   check_schema(server);
-  const std::string traces = condition(selection, "began");
+  const std::string traces = condition_of(selection, "began");
   FleetLeaks leaks{summary(server, words_of(selection), traces), std::move(by), {}};
   SqlPlaces places = places_of(server, leaks.by, traces, traces);
   places.emplace_back("shrinkable", shrinkable());
@@ -227,7 +230,7 @@ FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& both, const Fleet
                      Keys by) {
   check_schema(server);
   const auto sql_of = [&](const FleetSelection& side) {
-    return condition(both, "began") + " AND " + condition(side, "began");
+    return condition_of(both, "began") + " AND " + condition_of(side, "began");
   };
   const auto words = [&](const FleetSelection& side) {
     const std::string common = words_of(both);
@@ -266,7 +269,7 @@ FleetDiff fleet_diff(ClickHouse& server, const FleetSelection& both, const Fleet
 
 FleetTraces fleet_traces(ClickHouse& server, const FleetSelection& selection) {
   check_schema(server);
-  const std::string traces = condition(selection, "began");
+  const std::string traces = condition_of(selection, "began");
   FleetTraces found{summary(server, words_of(selection), traces), {}};
   for (const Json& row : server.query(fill_sql(sql::traces, places_of(server, {}, "1", traces)))) {
     AnswerCells cells(row);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/clickhouse.hpp"
@@ -19,6 +20,11 @@ struct FleetSelection {
   std::optional<std::uint32_t> since;  // seconds since 1970
   std::optional<std::uint32_t> until;  // exclusive
 };
+
+// Returns an SQL condition for a selection. `time` is the column to which --since and --until apply.
+std::string condition_of(const FleetSelection& selection, std::string_view time);
+// Returns the selection as text for the user. Empty if it selects all.
+std::string words_of(const FleetSelection& selection);
 
 // The following functions query the server, and throw Error. Rows are grouped by the keys in `by`. In reports, `since`
 // and `until` select events. In the other queries, they select traces that started in that time.

@@ -17,6 +17,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'support'))
 import clickhouse  # noqa: E402
 from export_traces import Case, data, place, report, run  # noqa: E402
+from fleet_account import Account  # noqa: E402
 from fleet_leaks import Leaks  # noqa: E402
 from fleet_loading import Loading  # noqa: E402
 from fleet_reports import Reports  # noqa: E402
@@ -28,7 +29,7 @@ CHDB_FOLDER = os.environ.get('KMEMTRACE_CHDB', '')
 
 
 @unittest.skipUnless(clickhouse.PROGRAM, 'there is no clickhouse-server: tools/install-packages.sh test installs it')
-class TwoShards(Reports, Leaks, Loading, Case):
+class TwoShards(Reports, Leaks, Loading, Account, Case):
     """All tests share the servers, because starting them and loading data takes a long time."""
 
     @classmethod

@@ -25,6 +25,7 @@
 #include "cli/support/parse.hpp"
 #include "cli/support/result_file.hpp"
 #include "cli/support/say.hpp"
+#include "reading/snapshots.hpp"
 #include "symbols/call_type_source.hpp"
 #include "views/common/export_stacks.hpp"
 #include "views/export/lines.hpp"
@@ -175,6 +176,10 @@ std::string selection_of(const ExportArguments& options) {
 }
 
 bool export_clickhouse(const ExportArguments& options, ResultFile&) {
+  if (const auto& files = options.analyse.trace.files; files.size() == 1 && is_snapshot_file(files.front())) {
+    export_account(options.clickhouse, files.front());
+    return true;
+  }
   ReportRequest request = stream_request(options);
   OpenedTrace trace(options.analyse, {&request, 1});
   ClickHouseExport loading(options.clickhouse, options.analyse.trace.files, selection_of(options), trace.info());

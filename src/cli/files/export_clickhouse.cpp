@@ -16,9 +16,12 @@
 #include "cli/input/reading.hpp"
 #include "cli/support/parse_time.hpp"
 #include "cli/support/say.hpp"
+#include "fleet/account.hpp"
 #include "fleet/schema.hpp"
 #include "fleet/trace_id.hpp"
+#include "reading/snapshots.hpp"
 #include "reading/standard_input.hpp"
+#include "results/series/thresholds.hpp"
 
 namespace kmt {
 
@@ -26,6 +29,7 @@ namespace {
 
 // The version of the row format, which is part of the trace ID. Increase the version if the rows of a trace change.
 constexpr std::string_view kRows = "kmemtrace.fleet.rows/5";
+constexpr std::string_view kAccountRows = "kmemtrace.fleet.account/1";
 
 bool is_url(const std::string& word) { return word.starts_with("http://") || word.starts_with("https://"); }
 
@@ -114,6 +118,32 @@ ServerAddress server_at(const std::string& url, const std::string& retry) {
     say("{}note: {}\n", over_progress ? "\r\x1b[K" : "", note);
   };
   return address;
+}
+
+void export_account(const ClickHouseOptions& options, const std::string& path) {
+  const SnapshotSeries series = read_series({path}, kThresholds.usual_bytes_per_s);
+  const SnapshotFile file(path);
+  TraceInfo info;
+  info.path = path;
+  info.recording.notes["host"] = file.reader()->kernel().node_name;
+  const std::uint32_t began = options.recorded_at.empty()
+                                  ? static_cast<std::uint32_t>(series.first_unix_ns / 1'000'000'000)
+                                  : parse_utc(options.recorded_at);
+  FleetTrace account{"", host(options, info), began, false};
+  TraceId id;
+  id.add(kAccountRows);
+  id.add(account.host);
+  id.add(fmt::format("{}", account.began));
+  add_bytes(path, id);
+  account.id = id.text();
+  const ServerAddress address = server_at(options.url, options.retry);
+  ClickHouse server(address);
+  prepare_schema(server, "");
+  const std::uint64_t rows = load_account(address, account, series);
+  if (rows == 0)
+    say("note: account {} of {} is already loaded\n", account.id, account.host);
+  else
+    say("note: loaded account {} of {}: {} amounts\n", account.id, account.host, humane_count(rows));
 }
 
 ClickHouseExport::ClickHouseExport(const ClickHouseOptions& options, const std::vector<std::string>& files,

@@ -29,6 +29,9 @@ std::string take_url(std::vector<std::string>& words);
 // Retries are reported on stderr. Throws Error.
 ServerAddress server_at(const std::string& url, const std::string& retry);
 
+// Loads the account of kernel memory in a file with snapshots. Creates missing tables. Throws Error.
+void export_account(const ClickHouseOptions& options, const std::string& path);
+
 class ClickHouseExport {
  public:
   // Creates missing tables. `selection` is a text with the options that affect the rows of the trace. The host and the

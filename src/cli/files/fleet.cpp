@@ -15,6 +15,7 @@
 #include "cli/support/output.hpp"
 #include "cli/support/parse_time.hpp"
 #include "cli/support/suggest.hpp"
+#include "fleet/account.hpp"
 #include "fleet/queries.hpp"
 #include "fleet/schema.hpp"
 #include "views/json/fleet.hpp"
@@ -47,6 +48,8 @@ constexpr const char* kFleetFooter = R"(Examples:
   kmemtrace fleet report --server http://db1:8123 --by cache      who allocates, on all hosts together
   kmemtrace fleet leaks --server http://db1:8123 --by version,function      what grew on which kernel version
   kmemtrace fleet diff --server http://db1:8123 --a kernel=6.1.* --b kernel=6.12.*
+  kmemtrace export week.kmt --to clickhouse http://db1:8123       load a series of `kmemtrace snapshot --every`
+  kmemtrace fleet account --server http://db1:8123                what grows on which hosts, since which kernel
   kmemtrace fleet schema --server http://db1:8123 --cluster fleet      once on each server of a cluster
 
 Queries:
@@ -54,6 +57,7 @@ Queries:
   leaks   memory live at the end of the traces, and its growth during the traces
   diff    two parts of the fleet (--a and --b), compared per second
   traces  the loaded traces
+  account growth of kernel memory in snapshots and series of snapshots: on which hosts, in what, since which kernel
   schema  create the tables; loading also does this, but a cluster needs it on each server
 
 The URL of a server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE]. The default database is kmemtrace. To keep the user
@@ -151,6 +155,10 @@ void traces(ClickHouse& server, const FleetArguments& options) {
   show(fleet_traces(server, selection_of(options)), options, options.view);
 }
 
+void account(ClickHouse& server, const FleetArguments& options) {
+  show(fleet_account(server, selection_of(options)), options, options.view);
+}
+
 void schema(ClickHouse& server, const FleetArguments& options) {
   const SchemaState state = prepare_schema(server, options.cluster);
   const std::string done = state.before == 0           ? "were created"
@@ -171,6 +179,7 @@ constexpr std::array kQuestions = {
     Question{"diff", diff,
              " --a --b --threshold --min-count --host --kernel --since --until --by --sort --limit --json "},
     Question{"traces", traces, " --host --kernel --since --until --limit --json "},
+    Question{"account", account, " --host --kernel --since --until --limit --json "},
     Question{"schema", schema, " --cluster "}};
 
 void check_options(const Command& command, const Question& question) {
@@ -214,7 +223,7 @@ Command fleet_command() {
                     run(given, *options);
                     return 0;
                   }};
-  command.argument("WHAT", &options->what, "report, leaks, diff, traces or schema", {.required = true});
+  command.argument("WHAT", &options->what, "report, leaks, diff, traces, account or schema", {.required = true});
   command.option("--server", &options->server, "URL",
                  "Connect to the ClickHouse server http://HOST:8123/\nIn a cluster, URL may be any of the servers.",
                  {.required = true});

@@ -192,4 +192,34 @@ std::string json_fleet(const FleetTraces& traces, const FleetOptions& options) {
   return dump(json);
 }
 
+std::string json_fleet(const FleetAccount& account, const FleetOptions& options) {
+  Json json = document("account");
+  json["selection"] = text_or_null(account.selection);
+  json["amounts"] = Json::array();
+  const auto release = [](const AccountOnKernel* one) {
+    return one == nullptr ? Json(nullptr) : text_or_null(one->kernel);
+  };
+  for (const AccountRow& row : account.rows) {
+    if (options.limit != 0 && json["amounts"].size() == options.limit) break;
+    Json of = {
+        {"part", printable(row.part)},      {"name", printable(row.name)},   {"growing_hosts", row.growing_hosts()},
+        {"bytes_per_s", row.bytes_per_s()}, {"since", release(row.since())}, {"before", release(row.before())},
+        {"kernels", Json::array()}};
+    for (const AccountOnKernel& one : row.kernels) {
+      Json names = Json::array();
+      for (const std::string& name : one.growing_host_names) names.push_back(printable(name));
+      of["kernels"].push_back({{"kernel", text_or_null(one.kernel)},
+                               {"hosts", one.hosts},
+                               {"growing_hosts", one.growing_hosts},
+                               {"files", one.files},
+                               {"growing_files", one.growing_files},
+                               {"growing_host_names", std::move(names)},
+                               {"bytes_per_s", one.bytes_per_s},
+                               {"last_bytes", one.last_bytes}});
+    }
+    json["amounts"].push_back(std::move(of));
+  }
+  return dump(json);
+}
+
 }  // namespace kmt

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "results/fleet/account.hpp"
 #include "views/common/fleet_options.hpp"
 
 namespace kmt {
@@ -12,5 +13,6 @@ std::string json_fleet(const FleetReport& report, const FleetOptions& options);
 std::string json_fleet(const FleetLeaks& leaks, const FleetOptions& options);
 std::string json_fleet(const FleetDiff& diff, const FleetOptions& options);
 std::string json_fleet(const FleetTraces& traces, const FleetOptions& options);
+std::string json_fleet(const FleetAccount& account, const FleetOptions& options);
 
 }  // namespace kmt

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.hpp"
 #include "views/text/lines.hpp"
 #include "views/text/table.hpp"
 
@@ -218,6 +220,42 @@ std::string text_fleet(const FleetTraces& traces, const FleetOptions& options, c
   out += to_text(table, style);
   if (shown < traces.rows.size())
     out += hanging("  ", fmt::format("{} more; --limit N shows them", traces.rows.size() - shown), style);
+  return out;
+}
+
+std::string text_fleet(const FleetAccount& account, const FleetOptions& options, const TextStyle& style) {
+  std::string out = heading("Growing kernel memory of a fleet", style);
+  if (!account.selection.empty()) out += labelled("selected", printable(account.selection), style);
+  Table table{{{"What", true, 2},
+               {"Name", true},
+               {"Growth"},
+               {"Growing hosts"},
+               {"Hosts", false, 3},
+               {"Since kernel", true},
+               {"Not on", true, 1},
+               {"On", true, 4}},
+              {}};
+  std::size_t growing = 0;
+  for (const AccountRow& row : account.rows) {
+    if (row.growing_hosts() == 0) continue;
+    if (++growing > shown_of(account.rows.size(), options)) continue;
+    std::uint64_t hosts = 0;
+    std::set<std::string> names;
+    for (const AccountOnKernel& one : row.kernels) {
+      hosts += one.hosts;
+      names.insert(one.growing_host_names.begin(), one.growing_host_names.end());
+    }
+    const AccountOnKernel* const since = row.since();
+    const AccountOnKernel* const before = row.before();
+    table.rows.push_back(
+        {{row.part, ascii(row.name), say_growth(row.bytes_per_s()), say_count(row.growing_hosts(), style),
+          say_count(hosts, style), since == nullptr ? "not on the newest" : ascii(since->kernel),
+          before == nullptr ? "" : ascii(before->kernel), ascii(fmt::format("{}", fmt::join(names, " ")))}});
+  }
+  if (growing == 0) return out + hanging("  ", "No amount grows for certain.", style);
+  out += to_text(table, style);
+  if (growing > table.rows.size())
+    out += hanging("  ", fmt::format("{} more; --limit N shows them", growing - table.rows.size()), style);
   return out;
 }
 
