@@ -68,6 +68,15 @@ std::uint32_t version_of(ClickHouse& server) {
   return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
 }
 
+// Returns the name of the cluster for which the tables were made. engine_full is "Distributed(fleet, 'kmemtrace', …)".
+std::string cluster_of_tables(ClickHouse& server) {
+  const std::vector<nlohmann::json> rows =
+      server.query(fmt::format("SELECT extract(engine_full, '^Distributed[(][^a-zA-Z0-9_]?([a-zA-Z0-9_.-]+)') FROM "
+                               "system.tables WHERE database = {} AND name = 'sums'",
+                               sql_string(server.database())));
+  return rows.empty() ? std::string() : AnswerCells(rows.front()).text();
+}
+
 // Refuses the databases of the server itself. In such a database, new tables would be mixed with system tables, or the
 // server would refuse them with an obscure error.
 void check_database(const std::string& database) {
@@ -126,7 +135,7 @@ SchemaState prepare_schema(ClickHouse& server, const std::string& cluster) {
   const SqlPlaces places = {{"database", database},
                             {"text", has_text_type ? "LowCardinality(String)" : "String"},
                             {"local", is_of_cluster ? "_local" : ""},
-                            {"cluster", sql_name(cluster)}};
+                            {"cluster", sql_name(cluster.empty() && is_shard ? cluster_of_tables(server) : cluster)}};
   for (std::size_t i = done; i < kMigrations.size(); ++i) {
     const Migration& migration = kMigrations[i];
     const std::string table(migration.table);
