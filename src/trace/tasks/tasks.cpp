@@ -12,14 +12,14 @@ std::string_view task_name(const TraceTasks& tasks, std::int32_t tid, std::uint6
   return last != tasks.comms.end() ? std::string_view(last->second) : "<...>";
 }
 
-// Returns the process of a thread. The recorded process ID may be that of another thread whose process was reported
-// later. In this case, the search continues with that thread. The number of steps is limited, because a forged trace
-// may contain a circle.
 std::uint64_t unchanged_until_ns(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns) {
   const std::uint64_t next_birth_ns = tasks.lives.next_birth_ns(tid, tasks.lives.life_at(tid, time_ns));
   return std::min(next_birth_ns, tasks.names.next_change_ns(tid, time_ns));
 }
 
+// Returns the process of a thread. The recorded process ID may be that of another thread whose process was reported
+// later. In this case, the search continues with that thread. The number of steps is limited, because a forged trace
+// may contain a circle.
 std::optional<std::int32_t> thread_group(const TraceTasks& tasks, std::int32_t tid) {
   if (tid == 0) return 0;
   auto known = tasks.thread_groups.find(tid);
