@@ -177,6 +177,9 @@ std::string selection_of(const ExportArguments& options) {
 
 bool export_clickhouse(const ExportArguments& options, ResultFile&) {
   if (const auto& files = options.analyse.trace.files; files.size() == 1 && is_snapshot_file(files.front())) {
+    if (selection_of(options) != selection_of({}))
+      throw Error("Options that select events or symbols do not apply to snapshots")
+          .hint("Leave these options out. All snapshots of the file are loaded");
     export_account(options.clickhouse, files.front());
     return true;
   }

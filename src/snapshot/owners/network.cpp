@@ -234,7 +234,7 @@ void add_xdp_socket(NetlinkBytes message, const HeldObjects& held, ShownXdp& sho
   });
   // Sockets may share a umem, and the rings of its queue.
   const bool is_new_umem = umem.size != 0 && shown.umems.insert(umem.id).second;
-  const bool is_new_queue = shown.queues.insert({umem.id, info.ifindex, info.queue_id}).second;
+  const bool is_new_queue = umem.size != 0 && shown.queues.insert({umem.id, info.ifindex, info.queue_id}).second;
   const auto of_queue = [&](unsigned type) { return is_new_queue ? entries[type] : 0; };
   lines.add_held("xdp", holder_of(header->xdiag_ino, held),
                  {{"ino", header->xdiag_ino},

@@ -279,10 +279,11 @@ TEST(Grouping, BatchesDoNotChangeTheOrigins) {
   const std::vector<Event> events = mixed_allocations(stacks);
   const Kallsyms symbols("1000 T one\n2000 T two\t[drv]\n3000 T end\n");
   for (const GroupKeyInfo& key : group_keys()) {
-    for (const bool processes : {false, true}) {
+    for (const GroupingOptions& options :
+         {GroupingOptions{}, GroupingOptions{.page_uses = true, .processes = true},
+          GroupingOptions{.tree = true, .processes = true}, GroupingOptions{.with_interrupted = true}}) {
       SCOPED_TRACE(key.name);
       CacheNames caches(info);
-      const GroupingOptions options{.page_uses = true, .processes = processes};
       Grouping plain({key.key}, info, info.tasks, symbols, caches, {}, options);
       Grouping batched({key.key}, info, info.tasks, symbols, caches, {}, options);
       for (std::size_t i = 0; i < events.size(); ++i) {
