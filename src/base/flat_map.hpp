@@ -93,8 +93,8 @@ class FlatMap {
     rebuild(count_, keep);
   }
 
-  // Prefetches the cache line of a key that will be looked up soon. Always inlined: g++ 12 takes a function that only
-  // prefetches for one without effects, and omits the call.
+  // Prefetches the cache line of a key that will be looked up soon. Always inlined, because g++ 12 removes calls of a
+  // function that only prefetches.
   [[gnu::always_inline]] void prefetch(Key key) const {
     if (slots_) __builtin_prefetch(&slots_[slot_of(key)]);
   }
@@ -113,9 +113,9 @@ class FlatMap {
   };
   static constexpr Key kEmpty = std::numeric_limits<Key>::max();
 
-  // Every bit of the key affects the top bits, which select the slot. A single multiplication is not enough: addresses
-  // differ in few bits, so many would follow each other in the table, and a look-up would visit three slots instead of
-  // two.
+  // Every bit of the key affects the top bits, which select the slot. A single multiplication is not enough, because
+  // addresses differ in few bits. Many of them would get adjacent slots, and a look-up would visit three slots instead
+  // of two.
   std::size_t slot_of(Key key) const {
     std::uint64_t hash = (key ^ kHashSeed) * 0x9E3779B97F4A7C15ull;
     hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;

@@ -172,7 +172,8 @@ SlabAddresses LiveObjects::addresses() {
 }
 
 // Limits reads to RAM and the kernel's image, because other addresses may be registers of devices. /proc/kcore lacks
-// these. Returns the memory. Until this call, only variables of the image are read, and the text for crash dumps.
+// these. Returns the memory. Before this call, only variables of the image and the text for crash dumps are
+// read.
 KernelReader& LiveObjects::limited_memory() {
   if (has_kcore_) return memory_;
   if (!frames_.knows_ram())
@@ -388,7 +389,7 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,
                              const std::function<bool(double)>& proceed, std::unique_ptr<KernelReader> memory) {
   const auto start = std::chrono::steady_clock::now();
-  architecture();  // refuses others before anything is read
+  architecture();  // throws Error on unsupported architectures, before anything is read
   LiveObjects live(std::move(memory), limits, proceed);
   give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   ObjectsReport report = live.sample(caches);

@@ -156,7 +156,7 @@ std::vector<MissingSource> notes_of(const Copies& copies) {
   add("unused reports, because the log has too many", copies.dropped_reports);
   add("unused reports of earlier boots", copies.earlier_reports);
   add("unused reports, because each is the same as an earlier one", copies.repeated_reports);
-  add("unused reports, because an allocation of a process failed after it was killed", copies.reports_of_killed);
+  add("unused reports, because they are about a process that was already killed", copies.reports_of_killed);
   add("unused reports of another machine or kernel", copies.foreign_reports);
   if (!copies.other_logs.empty())
     notes.push_back(

@@ -38,8 +38,8 @@ void add_sheaves(const Btf& btf, SlubLayout& layout) {
 }
 
 // Sets the range of the modules. On x86-64, they are between the kernel and a fixed address (MODULES_END in
-// arch/x86/include/asm/pgtable_64_types.h). On arm64, they are before or after the kernel, where BPF programs and other
-// vmalloc memory may be too, so the range is that of their symbols.
+// arch/x86/include/asm/pgtable_64_types.h). On arm64, they are before or after the kernel. BPF programs and other
+// vmalloc memory may be there too, so the range is that of the modules' symbols.
 void add_modules(std::string_view kallsyms, SlabAddresses& addresses) {
   constexpr std::uint64_t kX86Image = 0xffff'ffff'8000'0000;
   constexpr std::uint64_t kEndOfX86Modules = 0xffff'ffff'ff00'0000;

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks that `serve --investigate-on` starts no investigation under a mixed load, and that its evidence names each
-program that later does not free memory.
+"""Checks that `serve --investigate-on` starts no investigation under load alone. Then starts programs that do not free
+memory (plants), and checks that the evidence names them.
 
 armed.py KMEMTRACE [--plants N] [--quiet SECONDS] [--load NAME,…]
 
-Run it on a machine where nothing else makes kernel memory grow. The server waits for growth of SUnreclaim. First the loads run for the time --quiet. Then plants start one after the
-other, each at a random time. A plant is named if the first finding of the next evidence is confirmed, and names one of
-the plant's functions and its process. Prints a line for each plant. The exit status is 1 if an investigation starts
-without a plant, or if fewer than 19 of 20 plants are named."""
+Run it on a machine where nothing else makes kernel memory grow. The server waits for growth of SUnreclaim. First, only
+the loads run for the time --quiet. Then plants start one after the other, each at a random time. A plant is named
+if the first finding of the next evidence is confirmed, and names one of the plant's functions and its process. Prints a
+line for each plant. The exit status is 1 if an investigation starts before the first plant, or if fewer than 19 of 20
+plants are named."""
 import argparse
 import json
 import os
@@ -58,7 +59,7 @@ class Server:
 
 
 def run_plant(server, kind):
-    """Returns the evidence about a plant and its process ID. The evidence is None if there is none in time."""
+    """Returns the evidence about a plant, and the plant's process ID. The evidence is None if there is none in time."""
     ended = len(server.investigations()[1])
     time.sleep(random.uniform(0, 30))
     plant = Running(kind, per_second=KINDS[kind])

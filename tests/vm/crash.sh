@@ -17,7 +17,7 @@ if grep -q '"unread_events": 0' list.json; then
   echo c >/proc/sysrq-trigger
 fi
 kmemtrace list >list.txt
-# A recording must not discard the events. If there is a backup instance, it has them.
+# A recording must not discard the events. If there is a backup instance, the events are also there.
 kmemtrace record --flight --persistent -o /tmp/flight.kmt --duration 1s 2>refused.err
 echo $? >refused.status
 instances=/sys/kernel/tracing/instances

@@ -12,7 +12,7 @@
 //                                               killed, or until COUNT are open. Prints "planted N" after each second
 //   planted_memory xdp                          binds an AF_XDP socket to the device lo, with 16 MiB for packets and
 //                                               rings of 65536, 4096, 2048 and 1024 entries (rx, tx, fill,
-//                                               completion). Prints "ready", and keeps it until it is killed
+//                                               completion). Prints "ready", and keeps the socket until it is killed
 #include <fcntl.h>
 #include <linux/if_xdp.h>
 #include <net/if.h>

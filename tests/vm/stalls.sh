@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Lets tasks wait for memory: first because the machine has too little, then because a cgroup reached its limit. Saves
-# the kernel's counters twice: around the load, which lies within the recording, and around the recording.
+# the kernel's counters before and after the load, and before and after the recording, in which the load runs.
 set -u
 cgroup=/sys/fs/cgroup/small
 failed=0

@@ -89,7 +89,7 @@ class Stalls(unittest.TestCase):
         for scanner, counter in ('direct_reclaim', 'direct'), ('kswapd', 'kswapd'):
             # The kernel also isolates pages for reclaim in other ways, which have no event.
             self.check(scans[scanner]['reclaimed_pages'], rises, f'pgsteal_{counter}', 0.01)
-            # With generations of pages (MGLRU), the event also counts pages that the kernel looks at and leaves.
+            # With the multi-gen LRU (MGLRU), the event also counts pages that the kernel looks at, but does not take.
             self.check(scans[scanner]['scanned_pages'], rises, f'pgscan_{counter}', 0.01 if KERNEL == '6.1' else 0.25)
 
     def test_cgroup_reclaim_agrees_with_the_cgroup(self):
@@ -100,7 +100,7 @@ class Stalls(unittest.TestCase):
         self.assertEqual(scans['cgroup_reclaim']['reclaimed_pages'], counters['pgsteal_direct'])
         with open(self.path('cgroup.pressure'), encoding='ascii') as file:
             pressure_us = int(file.readline().rpartition('=')[2])
-        # The kernel's pressure includes the charge around the reclaim, with about 1300 instructions of 1 ns in Linux 7.3.
+        # The kernel's pressure includes the charge around the reclaim: about 1300 instructions of 1 ns in Linux 7.3.
         around_us = 5 * row['waits']
         self.assertAlmostEqual(row['total_ns'] / 1000, pressure_us, delta=pressure_us / 100 + around_us)
 

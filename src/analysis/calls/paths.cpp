@@ -61,7 +61,8 @@ std::uint32_t CallPaths::name_id(std::uint64_t address) {
   return *id;
 }
 
-// Names the call sites that were added to the trace. Returns true if a call site so far is the tracer's trampoline.
+// Looks up the names of call sites that were added since the last call. Returns true if any call site of the trace is
+// the tracer's trampoline.
 bool CallPaths::find_trampolines() {
   const std::vector<std::uint64_t>& sites = info().tables.call_sites;
   for (std::size_t site = is_trampoline_.size(); site < sites.size(); ++site) {

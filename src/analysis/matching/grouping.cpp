@@ -24,7 +24,7 @@ constexpr const char* kKernel = "[kernel]";  // shown in place of a program for 
 constexpr std::uint64_t kTaskStackBytes = 20 << 10;
 constexpr std::array<std::string_view, 4> kContexts = {"task", "softirq", "hardirq", "nmi"};
 
-// True if the value of this key depends on more than the shape of an event, its CPU and the row of its task.
+// True if the value of this key depends on more than the CallShape of an event, its CPU and the row of its task.
 bool needs_more_than_shape(GroupKey key) {
   constexpr std::array kKeys = {GroupKey::address, GroupKey::memory_node, GroupKey::syscall, GroupKey::cgroup,
                                 GroupKey::container};

@@ -76,8 +76,8 @@ class Grouping {
   Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols,
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
-  // Call this before each batch of events, if the trace's data does not change during a batch. Most events then need
-  // less time.
+  // Call this function before each batch of events, if the trace's data does not change during a batch. It saves time
+  // for most events.
   void begin_batch();
   // Learns from an event. Call this for each event of the trace, in order of time, before origin_of().
   void see(const Event& event) {

@@ -57,7 +57,7 @@ struct MatchedBatch {
   std::vector<Origin> new_origins;
   std::array<std::vector<std::uint32_t>, kUnits> queues;  // index: unit; value: indices of the unit's events
   std::vector<PagesTaken> pages;                          // in the order of the events
-  std::vector<SharedOrigins> new_shared_origins;          // only in the first batch of reports that share a matching
+  std::vector<SharedOrigins> new_shared_origins;          // only used by the first of the reports that share a matching
   std::vector<std::uint32_t> freers;  // index: event; value: Grouping::freer_of(); empty if no key needs it
 };
 

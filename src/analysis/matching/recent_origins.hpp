@@ -38,7 +38,8 @@ class RecentOrigins {
     std::uint32_t cpu;                   // 0 if no key of the report needs it
   };
 
-  // Returns the origin that was stored for this key. It is 0 if there is none, and the caller then stores it.
+  // Returns the place for the origin of this key. The place contains 0 if no origin is stored. The caller then stores
+  // the origin there.
   std::uint32_t& of(const Key& key) {
     Place& place = places_[place_of(key)];
     if (!is_equal(place.key, key)) place = {key, 0};
@@ -51,7 +52,7 @@ class RecentOrigins {
     Key key;
     std::uint32_t origin;
   };
-  static constexpr unsigned kBits = 11;  // few enough places to stay in the cache
+  static constexpr unsigned kBits = 11;  // few enough places to stay in the CPU's cache
 
   static bool is_equal(const Key& a, const Key& b) {
     std::uint64_t differences = a.cpu ^ b.cpu;

@@ -19,7 +19,7 @@ void SharedMatching::join(std::span<MatchedBatch* const> batches) {
 void SharedMatching::split(std::span<MatchedBatch* const> batches) {
   const MatchedBatch& first = *batches.front();
   origins_.insert(origins_.end(), first.new_shared_origins.begin(), first.new_shared_origins.end());
-  // The first batch comes last, because all others are made from it.
+  // Change the first batch last, because all others are copied from it.
   for (std::size_t report = batches.size(); report-- > 0;) {
     MatchedBatch& batch = *batches[report];
     if (report > 0) {

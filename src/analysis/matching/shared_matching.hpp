@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Lets several reports of a trace share one matching, if they select the same events. The matching stores a single
-// number with each live allocation: the number of the allocation's origins in all of these reports.
+// Lets several reports of a trace share one matching, if they select the same events. The matching stores one number
+// with each live allocation. The number identifies the allocation's origins in all of these reports.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace kmt {
 // join() and split() may run at the same time for different batches.
 class SharedMatching {
  public:
-  // All functions take the batches of the reports in the same order. They contain the same events.
+  // All functions take the batches of the reports in the same order. All batches contain the same events.
 
-  // Call this function between Classifier::classify() and Matching::match(). In the first batch, which is then matched,
-  // replaces the origins of allocations by numbers of all their origins.
+  // Call this function between Classifier::classify() and Matching::match(). Replaces the origin of each allocation in
+  // the first batch by a number that identifies its origins in all reports. Only the first batch is then matched.
   void join(std::span<MatchedBatch* const> batches);
   // Call this function after Matching::match(). Gives each report the result of the matching, with its own origins.
   void split(std::span<MatchedBatch* const> batches);

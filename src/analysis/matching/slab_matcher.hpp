@@ -82,7 +82,7 @@ class SlabMatcher {
   // Up to this number, freed pointers are never forgotten.
   static constexpr std::size_t kRememberedFrees = std::size_t{1} << 19;
 
-  // Callers call prefetch() this number of events ahead, which covers the time of one cache miss.
+  // Callers should call prefetch() this number of events ahead, to cover the time of one cache miss.
   static constexpr std::size_t kPrefetchDistance = 20;
 
   struct Free {

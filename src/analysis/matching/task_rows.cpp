@@ -30,7 +30,7 @@ std::uint32_t TaskRows::row_of(GroupKey key, const Event& event) {
   return recent.row;
 }
 
-// Returns the time until which find_row() has the same result for a task that is not interrupted.
+// Returns the time until which find_row() returns the same row for all events of this task outside interrupts.
 std::uint64_t TaskRows::unchanged_until_ns(GroupKey key, const Event& event) const {
   std::uint64_t until_ns = kmt::unchanged_until_ns(trace_tasks_, event.tid, event.time_ns);
   if (key != GroupKey::process) return until_ns;

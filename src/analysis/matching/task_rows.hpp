@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers the tasks and processes of a report. A row is what one line of a report shows: a task, a process, a name of
-// tasks, or an interrupt.
+// Numbers the tasks and processes of a report. A row stands for a task, a process, a task name or an interrupt, which
+// one line of a report shows.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class TaskRows {
   TaskRows(const TraceInfo& info, const TraceTasks& tasks, const SymbolNames& symbols, bool tree, bool with_interrupted)
       : info_(info), trace_tasks_(tasks), symbols_(symbols), tree_(tree), with_interrupted_(with_interrupted) {}
 
-  // Call this before each batch of events if the trace's data about tasks does not change during a batch.
+  // Call this function before each batch of events, if the trace's data about tasks does not change during a batch.
   void begin_batch();
 
   // Returns the row to which an event belongs. `key` is in kKeys.
@@ -38,7 +38,7 @@ class TaskRows {
   const char* interrupt_of(const Event& event);
 
  private:
-  // The row of a task in the time in which the trace's data about the task does not change.
+  // The row of a task, valid for a time in which the trace's data about the task does not change.
   struct Recent {
     std::uint64_t from_ns = 0;
     std::uint64_t until_ns = 0;  // exclusive

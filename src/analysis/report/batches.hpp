@@ -17,7 +17,7 @@ using Batches = std::vector<MatchedBatch>;
 // Runs the stages of several analyses. Analyses that select the same events share a matching.
 class AnalysisStages {
  public:
-  // The analyses must outlive this object, and each other until their finish().
+  // The analyses must outlive this object. Keep all of them until finish() was called for each.
   explicit AnalysisStages(std::span<ReportAnalysis* const> analyses);
 
   void run(unsigned stage, Batches& batches);

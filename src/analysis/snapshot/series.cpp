@@ -148,7 +148,7 @@ void SnapshotSeriesAnalysis::add(SnapshotPart id, const SnapshotResult& snapshot
       row.part = id;
       row.name = row.label = name;
       row.first = part.known_since;
-      // Other parts judge the memory of nodes, and know which part of it is reclaimable.
+      // Rows of nodes are not judged. The balance sheet judges the same memory, and shows which of it is reclaimable.
       row.judged = !counts_cgroups(id) && id != SnapshotPart::nodes;
       row.values.resize(index - part.known_since + 1);
       row.reclaimable.resize(row.values.size());

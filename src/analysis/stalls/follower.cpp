@@ -31,8 +31,9 @@ void add_stall(StallSums& sums, std::uint64_t total_ns, std::uint64_t own_ns, st
   sums.reclaimed_pages += reclaimed;
 }
 
-// True if compact_stall includes requests that only leave out zones, as in Linux 6.12, but not in Linux 7.2
-// (__alloc_pages_direct_compact() in mm/page_alloc.c). The versions between were not checked.
+// True if compact_stall includes requests that only skip zones. Linux 6.12 counts such requests, and Linux 7.2 does not
+// (__alloc_pages_direct_compact() in mm/page_alloc.c). The versions between them were not checked, and are treated like
+// 6.12.
 bool counts_deferred(std::string_view release) {
   return version_of(release).value_or(KernelVersion{}) < KernelVersion{7, 2};
 }

@@ -48,7 +48,7 @@ std::array<RecordProgram, KMT_EVENT_COUNT> programs_of(Object& object) {
 }
 
 // True if the event is recorded for all tasks, even if only some are selected. Any task may move a selected task to
-// another cgroup, and modules concern all tasks.
+// another cgroup. Modules concern all tasks. The OOM killer may run in any task.
 bool is_of_all(const EventName& event) {
   return event.system == "cgroup" || event.system == "module" || event.system == "oom";
 }

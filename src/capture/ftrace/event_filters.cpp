@@ -47,8 +47,8 @@ std::optional<std::string> filter_without(const std::vector<pid_t>& threads) {
 }
 
 // True for events that are recorded even if the recorder itself causes them. Stalls of the recorder are in the kernel's
-// counters too, and all tasks of the machine share the memory that is short. A task that the OOM killer kills is the
-// victim of whichever task needs memory last, which may be the recorder.
+// counters too, and all tasks of the machine share the memory that is short. The OOM killer runs in a task that needs
+// memory, which may be the recorder.
 static bool includes_recorder(const EventName& event) {
   return frees_memory(event) || event.system == "vmscan" || event.system == "compaction" || event.system == "oom";
 }

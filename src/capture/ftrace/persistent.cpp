@@ -19,8 +19,8 @@ namespace kmt {
 
 namespace {
 
-// Returns the name of the instance that a backup instance copies: "flight" for trace_instance=copy=flight. Empty if
-// `value`, the value of a parameter trace_instance, makes no backup instance.
+// Returns the name of the instance that a backup instance copies: "flight" for trace_instance=copy=flight. `value` is
+// the value of a parameter trace_instance. Empty if the parameter makes no backup instance.
 std::string original_of(const std::string& value) {
   const std::size_t end = std::min(value.find_first_of(",^@"), value.size());
   const std::size_t equals = value.find('=');
@@ -144,7 +144,7 @@ LastBoot last_boot_of(const std::string& instance) {
   return parse_last_boot_info(read_file(instance + "/last_boot_info"));
 }
 
-// The kernels that restore the clock are those that save addresses, and so show no distance.
+// Kernels that restore the clock also save addresses. Their last_boot_info has no line "text delta".
 bool restores_clock(const LastBoot& last) { return !last.text_delta; }
 
 std::optional<std::uint64_t> kernel_text_address(std::string_view kallsyms) {

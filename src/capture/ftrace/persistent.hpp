@@ -30,8 +30,8 @@ PersistentInstance choose_persistent(const std::vector<PersistentInstance>& inst
 PersistentInstance with_previous_events(const std::vector<PersistentInstance>& instances,
                                         const PersistentInstance& instance);
 
-// True if a parameter of this boot made a backup of the instance. The kernel removes a backup after its events were
-// read.
+// True if a parameter of this boot made a backup of the instance. The kernel removes a backup instance after all of its
+// events were read.
 bool has_backup(std::string_view arguments, const std::string& name);
 
 // True if the kernel can have persistent instances. `kallsyms` is the text of /proc/kallsyms.
@@ -61,12 +61,12 @@ LastBoot parse_last_boot_info(std::string_view text);
 // Reads the file of an instance. Throws Error.
 LastBoot last_boot_of(const std::string& instance);
 
-// Since Linux 6.15, the kernel restores the clock of the earlier boot. It does so before the other CPUs start, and a
-// new clock empties the buffers of the running CPUs (setup_trace_scratch() in kernel/trace/trace.c). So the events of
-// the boot CPU only survive with the clock that an instance has at boot.
+// Since Linux 6.15, the kernel restores the clock of the earlier boot. The kernel does so before the other
+// CPUs start. A change of the clock empties the buffers of the running CPUs (setup_trace_scratch() in
+// kernel/trace/trace.c). So the events of the boot CPU only survive with the clock that an instance has at boot.
 constexpr const char* kClockAtBoot = "local";
-// True if the kernel restores the clock, so that a recording needs kClockAtBoot. `last` is of any instance of the
-// kernel.
+// True if the kernel restores the clock, so that a recording needs kClockAtBoot. `last` may be from any instance
+// of the kernel.
 bool restores_clock(const LastBoot& last);
 
 // Returns the address of _text. Empty if addresses are hidden.

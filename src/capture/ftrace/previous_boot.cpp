@@ -152,7 +152,7 @@ void refuse_full_disk(const std::string& instance, const std::string& folder) {
       .at({folder, {}, {}});
 }
 
-// True if the kernel discarded the events of the boot CPU when it restored the clock. `statistics` are of this CPU.
+// True if the kernel discarded the events of the boot CPU when it restored the clock. `statistics` belong to this CPU.
 bool cleared_boot_cpu(const std::string& statistics, const LastBoot& last, const std::string& clock) {
   return restores_clock(last) && !last.is_current && clock != kClockAtBoot &&
          parse_buffer_counters(statistics).unread == 0;
@@ -194,7 +194,7 @@ RecordOutcome collect_previous_boot(const std::string& tracefs, const Persistent
   // since Linux 6.15, the kernel restores the clock of the earlier boot
   outcome.recording.kernel = describe_kernel(tracefs, instance.path, events, current_clock(instance.path));
   refuse_full_disk(instance.path, scratch_directory);
-  // Reading resets the counts, and the kernel removes an empty backup instance.
+  // Save the statistics first: reading the events resets them, and the kernel removes an empty backup instance.
   const std::vector<unsigned> cpus = ring_buffer_cpus(instance.path);
   std::map<unsigned, std::string> statistics;
   for (const unsigned cpu : cpus)
@@ -208,7 +208,7 @@ RecordOutcome collect_previous_boot(const std::string& tracefs, const Persistent
   if (!outcome.write_error.empty()) outcome.end = RecordEnd::cannot_write;
   for (RawCpu& cpu : outcome.recording.cpus) {
     cpu.statistics = statistics[cpu.cpu];
-    // these lines are from kmemtrace, not from the kernel
+    // the following lines are from kmemtrace, not from the kernel
     if (boot.cleared_cpu == cpu.cpu) cpu.statistics += "cleared at boot: 1\n";
     const BufferCounters after = parse_buffer_counters(read_buffer_statistics(instance.path, cpu.cpu));
     if (after.unread > 0) cpu.statistics += fmt::format("not recorded: {}\n", after.unread);

@@ -16,7 +16,8 @@ namespace kmt {
 
 namespace {
 
-// Keeps the OOM killer from killing the watcher, which needs little memory. Without the permission, nothing changes.
+// Protects the watcher from the OOM killer. The watcher needs little memory. Without permission, this function
+// changes nothing.
 void stay_alive() {
   if (const FileDescriptor score(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)); score)
     static_cast<void>(::write(score.get(), "-1000", 5) == 5);

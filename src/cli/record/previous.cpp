@@ -60,7 +60,8 @@ void say_previous_boot(const PreviousBoot& boot) {
         "recorded the events. So the names of tasks are unknown, and the trace has the event formats of the running "
         "kernel\n");
   if (boot.cleared_cpu)
-    say("warning: the kernel discarded the events of CPU {} at boot, because the clock of the recording is not {}\n",
+    say("warning: the kernel discarded the events of CPU {} at boot, because the events were not recorded with the "
+        "clock {}\n",
         *boot.cleared_cpu, kClockAtBoot);
   if (boot.other_kernel)
     say("warning: another kernel recorded the events, so functions have no names\n");

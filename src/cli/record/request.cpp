@@ -216,7 +216,7 @@ static std::string free_persistent_instance(const RecordOptions& options, const 
         .hint(fmt::format("End the other recording, or remove the parameters that enable the event at boot. If the "
                           "recorder was killed: echo 0 > {}/events/enable",
                           instance.path));
-  // a backup also has, or had, the events of the previous boot, but not events of this boot
+  // a backup instance has the events of the previous boot, or had them until they were read, but no events of this boot
   const bool is_copied = has_backup(arguments, instance.name) && !last_boot_of(instance.path).is_current;
   if (!is_copied && count_unread(instance.path) > 0)
     throw Error(fmt::format("The instance {} has events that were not collected", printable(instance.name)))
@@ -226,14 +226,15 @@ static std::string free_persistent_instance(const RecordOptions& options, const 
   return instance.path;
 }
 
-// Returns the clock for a persistent instance. The scale of clocks that do not count nanoseconds would be unknown after
-// a reboot. Throws Error if the events of the boot CPU would not survive with the clock of the user.
+// Returns the clock for a persistent instance. Only clocks in nanoseconds are possible, because the scale of other
+// clocks would be unknown after a reboot. Throws Error if the events of the boot CPU would not survive a reboot with
+// the user's clock.
 static std::string persistent_clock(const RecordOptions& options, const std::string& instance) {
   if (!restores_clock(last_boot_of(instance))) return options.clock.empty() ? "mono" : options.clock;
   if (!options.clock.empty() && options.clock != kClockAtBoot)
     throw Error(fmt::format("--persistent needs the clock {} on this kernel, not {}", kClockAtBoot, options.clock),
                 ExitCode::unsupported)
-        .hint("With another clock, this kernel empties the buffer of the boot CPU at the next boot. Leave out --clock");
+        .hint("With another clock, this kernel empties the buffer of the boot CPU at the next boot. Omit --clock");
   return kClockAtBoot;
 }
 

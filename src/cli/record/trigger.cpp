@@ -79,7 +79,7 @@ bool Trigger::holds(std::uint64_t now_ns) {
   if (window_ns_ != 0) keep_lowest({now_ns, last_.value});
   const bool is_true =
       comparison_ == '<' ? last_.value < limit_ : last_.value >= at_start_ && last_.value - at_start_ > limit_;
-  // the kernel counts a kill before it records the victim, so the recording goes on until the next look
+  // the kernel counts an OOM kill before the event oom:mark_victim, so the recording goes on until the next look
   return is_oom_ ? std::exchange(had_kill_, is_true) : is_true;
 }
 

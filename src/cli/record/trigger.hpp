@@ -31,7 +31,8 @@ class Trigger {
   bool waits_for_oom() const { return is_oom_; }
   // True if the condition is true at `now_ns`, a monotonic time in nanoseconds. Always false for failed allocations,
   // which the recording itself detects. Reads the value at most ten times per second, or a thousand times in the window
-  // of growth, and returns false in between. A kill by the OOM killer counts at the look after it was seen.
+  // of growth, and returns false in between. If the condition is "oom", returns true one reading after the reading that
+  // shows the kill.
   bool holds(std::uint64_t now_ns);
   // Returns text such as "SUnreclaim is 2.1 GiB", with the value from the last time the condition was true.
   std::string what_happened() const;
@@ -48,7 +49,7 @@ class Trigger {
   std::string condition_;
   std::string key_;  // name of a line in /proc/meminfo or /proc/vmstat; empty for failed allocations
   bool is_oom_ = false;
-  bool had_kill_ = false;  // there was a kill at the last look
+  bool had_kill_ = false;  // the last reading showed a kill
   char comparison_ = '>';
   std::uint64_t limit_ = 0;
   std::uint64_t at_start_ = 0;   // the value from which growth is measured

@@ -51,9 +51,9 @@ bool is_same_report(const OomReport& a, const OomReport& b) {
 // usable report.
 bool is_usable(const OomReport& report) { return !report.starts_late && total_bytes_of(report).value_or(0) != 0; }
 
-// True if the report is about a failed allocation of the process that the kernel killed in the report before. It shows
-// the same memory, but neither tasks nor slab caches. A killed process gives up its allocation (Linux 7.3 reports
-// this).
+// True if the report is about a failed allocation of the process that the previous report shows as killed. Such a
+// report shows the same memory, but neither tasks nor slab caches. The allocation of a process fails when the process
+// is killed, and Linux 7.3 reports this failure.
 bool is_of_killed(const OomReport& report, const OomReport& before) {
   constexpr std::uint64_t kSoon = 5'000'000'000;  // ns
   const auto is_soon = [](const std::optional<std::uint64_t>& one, const std::optional<std::uint64_t>& next) {

@@ -6,8 +6,9 @@
 
 namespace kmt {
 
-// The kernel maps physical address PHYS_OFFSET at PAGE_OFFSET, which is -2^VA_BITS. Its struct page is at
-// VMEMMAP_START. PHYS_OFFSET is negative if the kernel supports 52 bits, but the processor only 48.
+// The kernel maps physical address PHYS_OFFSET at PAGE_OFFSET, which is -2^VA_BITS. The struct page of
+// this address is at VMEMMAP_START. PHYS_OFFSET is negative if the kernel supports virtual addresses of 52 bits, but
+// the processor only 48.
 std::optional<DirectMap> arm64_direct_map(std::string_view vmcoreinfo, std::uint64_t page_size,
                                           std::uint64_t page_bytes) {
   constexpr std::uint64_t kLeastBits = 36, kMostBits = 52;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds the direct map of an arm64 kernel. Its places are not in variables, but in the text that the kernel writes for
-// crash dumps (arch_crash_save_vmcoreinfo() in arch/arm64 of Linux 6.1, 6.12 and 7.3).
+// Finds the direct map of an arm64 kernel. Its addresses are not in variables, but in the text that the kernel writes
+// for crash dumps (arch_crash_save_vmcoreinfo() in arch/arm64 of Linux 6.1, 6.12 and 7.3).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kmt {
 
-// Addresses for page frame 0, which may not exist.
+// Addresses that belong to page frame 0. This frame may not exist.
 struct DirectMap {
   std::uint64_t page_offset = 0;  // its memory
   std::uint64_t vmemmap = 0;      // its struct page

@@ -232,7 +232,7 @@ void add_xdp_socket(NetlinkBytes message, const HeldObjects& held, ShownXdp& sho
         type == XDP_DIAG_UMEM_COMPLETION_RING)
       if (const auto ring = netlink_struct<xdp_diag_ring>(bytes)) entries[type] = ring->entries;
   });
-  // Sockets may share a umem, and the rings of its queue.
+  // Several sockets may share a umem, and the fill and completion rings of a queue.
   const bool is_new_umem = umem.size != 0 && shown.umems.insert(umem.id).second;
   const bool is_new_queue = umem.size != 0 && shown.queues.insert({umem.id, info.ifindex, info.queue_id}).second;
   const auto of_queue = [&](unsigned type) { return is_new_queue ? entries[type] : 0; };

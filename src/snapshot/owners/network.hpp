@@ -17,7 +17,7 @@ void read_network(const HeldObjects& held, OwnerLines& lines);
 
 // Add lines for one message of the kernel.
 void add_packet_socket(NetlinkBytes message, const HeldObjects& held, OwnerLines& lines);
-// Memory that several AF_XDP sockets share. Only the line of the first socket has it.
+// Memory that several AF_XDP sockets may share, and that a line already has. Only the line of the first socket has it.
 struct ShownXdp {
   std::set<std::uint32_t> umems;                                             // by id
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> queues;  // by umem, interface and queue

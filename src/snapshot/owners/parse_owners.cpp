@@ -107,7 +107,7 @@ Owner xdp_rings(const Facts& facts, std::uint64_t page_size, const std::vector<V
   constexpr std::pair<std::string_view, std::uint64_t> kRings[] = {
       {"rx", kDescriptor}, {"tx", kDescriptor}, {"fill", kAddress}, {"completion", kAddress}};
   const bool is_unknown = vmalloc.empty();  // the list of vmalloc areas is missing
-  // xskq_create(), or a function that calls it last, such as xsk_setsockopt()
+  // vmallocinfo shows xskq_create(), or in some kernels its caller, such as xsk_setsockopt()
   const bool is_vmalloc = std::ranges::any_of(
       vmalloc, [](const VmallocCaller& caller) { return caller.function.starts_with("xsk") && caller.pages > 0; });
   MemoryOwner owner{OwnerKind::xdp, fmt::format("{} on {}", facts.process(), facts.text("interface"))};
@@ -124,7 +124,7 @@ Owner xdp_rings(const Facts& facts, std::uint64_t page_size, const std::vector<V
   return owner;
 }
 
-// Returns the memory for packets, which is memory of processes.
+// Returns the memory for packets, which is user memory.
 Owner xdp_umem(const Facts& facts) {
   return MemoryOwner{
       OwnerKind::xdp,  facts.process() + ", memory for packets", facts.number_or_0("umem"), 1, OwnerExactness::exact,

@@ -38,7 +38,7 @@ struct SlubLayout {
   MemberPlace sheaf_list, barn_full;        // slab_sheaf.barn_list and node_barn.sheaves_full
 };
 
-// Addresses in the running kernel. Without `modules_end`, the image includes the modules.
+// Addresses in the running kernel. If `modules_end` is 0, the image includes the modules.
 struct SlabAddresses {
   std::uint64_t slab_caches = 0;     // list of all caches
   std::uint64_t vmemmap = 0;         // struct page of frame 0

@@ -28,7 +28,7 @@ class TaskNameHistory {
   void called_before(std::int32_t tid, std::uint64_t time_ns, std::string_view name);
   // Returns the name that a task had at a time; empty if the trace does not contain it.
   std::optional<std::string_view> at(std::int32_t tid, std::uint64_t time_ns) const;
-  // Returns the time of the first name after `time_ns`; the largest number if there is none.
+  // Returns the time of the task's next name after `time_ns`; the largest number if there is none.
   std::uint64_t next_change_ns(std::int32_t tid, std::uint64_t time_ns) const;
   std::vector<TaskRename> renamed() const;  // returns tasks with several names, sorted by task and time
 

@@ -27,7 +27,7 @@ struct TraceTasks {
 // Returns "<idle>" for task 0, and "<...>" if the name is unknown.
 std::string_view task_name(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 
-// Returns the time until which task_name() and TaskLives::life_at() return the same for a task as at `time_ns`.
+// Returns the time until which task_name() and TaskLives::life_at() return the same values for a task as at `time_ns`.
 std::uint64_t unchanged_until_ns(const TraceTasks& tasks, std::int32_t tid, std::uint64_t time_ns);
 
 // Returns the ID of the process (tgid) that a task belongs to; empty if the trace does not contain it. If the task ID

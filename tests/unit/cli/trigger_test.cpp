@@ -27,8 +27,9 @@ std::vector<std::uint64_t> recorded_load() {
   return values;
 }
 
-// Plays a load through a trigger as fast as possible. The load is played forwards and backwards in turn, so it has no
-// jumps. From `plant_s` on, memory also grows by `bytes_per_s`. Returns the time in seconds at which the trigger holds.
+// Gives the values of a recorded load to a trigger, without waiting. The values are used forwards and backwards in
+// turn, so they have no jumps. After `plant_s`, memory also grows by `bytes_per_s`. Returns the time in seconds at
+// which the condition is true.
 std::optional<std::uint64_t> time_of_trigger(const std::vector<std::uint64_t>& load, std::uint64_t seconds,
                                              std::uint64_t plant_s, std::uint64_t bytes_per_s) {
   std::uint64_t now_s = 0;
@@ -80,7 +81,7 @@ TEST(TriggerCondition, GrowthUnderRecordedLoadIsSeenInTime) {
   }
 }
 
-// A kernel counts a kill before it records the victim.
+// The kernel counts a kill before the event oom:mark_victim.
 TEST(TriggerCondition, AKillCountsAtTheNextLook) {
   std::uint64_t kills = 3;
   Trigger trigger("oom", [&](const std::string&) { return ProcValue{kills, false}; });

@@ -139,7 +139,7 @@ TEST(SlabSymbols, AreFoundInKallsyms) {
   EXPECT_THROW(slab_symbols("0000000000000000 T _text\n0000000000000000 D slab_caches\n"), Error);
 }
 
-// On arm64, modules may be below the kernel. BPF programs are elsewhere, and per-CPU symbols are no addresses.
+// On arm64, modules may be below the kernel. The symbols of BPF programs and of per-CPU variables do not count.
 TEST(SlabSymbols, ShowTheModulesOfArm64) {
   const SlabAddresses found = slab_symbols(
       "ffff800008000000 T _text\nffff800009000000 D slab_caches\nffff80000a000000 B _end\n"

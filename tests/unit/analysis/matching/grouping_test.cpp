@@ -229,7 +229,8 @@ TEST_F(Renamed, ATreeKeepsItsNameIfTheIdIsReused) {
             (Names{"sh-10 (born before)", "cc1-10 (born 0.000000)"}));
 }
 
-// Allocations that differ in few fields, in task and interrupt context, of tasks that are renamed, born and reused.
+// Returns allocations that differ in few fields, in task and interrupt context. Their tasks change names, and tasks are
+// created with IDs that were used before.
 std::vector<Event> mixed_allocations(StackIds& stacks) {
   constexpr std::array kKinds = {EventKind::kmalloc, EventKind::cache_alloc, EventKind::page_alloc,
                                  EventKind::percpu_alloc, EventKind::vmap_alloc};
@@ -259,7 +260,7 @@ std::vector<Event> mixed_allocations(StackIds& stacks) {
   return events;
 }
 
-// In batches, a Grouping remembers recent results. They must be what it finds without them.
+// With begin_batch(), a Grouping reuses recent origins. The origins must be the same as without begin_batch().
 TEST(Grouping, BatchesDoNotChangeTheOrigins) {
   TraceInfo info;
   info.machine.page_size = 4096;

@@ -214,7 +214,7 @@ TEST_F(SnapshotSeriesGrowth, OfDentriesAndTheirSlabIsUncertain) {
   EXPECT_FALSE(found.found());
 }
 
-// A machine with one node has no rows of nodes, because the balance sheet shows the same.
+// A machine with one node has no rows of nodes, because the balance sheet shows the same memory.
 TEST_F(SnapshotSeriesGrowth, OfNodesIsShownButNotJudged) {
   const auto series_of_nodes = [](unsigned nodes) {
     SnapshotSeriesAnalysis analysis;

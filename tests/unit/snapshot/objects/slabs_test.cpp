@@ -343,8 +343,8 @@ TEST(ObjectSampling, ClassifiesWords) {
   EXPECT_EQ(caches[0].name, "test_cache");
 }
 
-// The values follow from arch/arm64/include/asm/memory.h for RAM from 1 GiB on: for Linux 6.1 with 48 bits, and for
-// Linux 6.12 with 52 bits on a processor with 48.
+// The values were computed from arch/arm64/include/asm/memory.h, for RAM that starts at 1 GiB. The first ones are for
+// Linux 6.1 with 48 bits, and the second ones for Linux 6.12 with 52 bits on a processor with 48 bits.
 TEST(Vmcoreinfo, HasTheDirectMapOfArm64) {
   const auto map = arm64_direct_map(
       "OSRELEASE=6.1.0\nPAGESIZE=4096\nNUMBER(VA_BITS)=48\nNUMBER(VMEMMAP_START)=0xfffffc0000000000\n"

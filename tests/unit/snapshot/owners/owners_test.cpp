@@ -181,7 +181,7 @@ TEST(Owners, PacketRingsAreReadFromNetlink) {
   }
 }
 
-// The layout of struct xdp_diag_msg, xdp_diag_umem and xdp_diag_ring in linux/xdp_diag.h.
+// The message has the layout of struct xdp_diag_msg, xdp_diag_umem and xdp_diag_ring in linux/xdp_diag.h.
 TEST(Owners, XdpRingsAreReadFromNetlink) {
   HeldObjects held;
   held.sockets[77] = kHolder;
@@ -212,7 +212,7 @@ TEST(Owners, XdpRingsAreReadFromNetlink) {
   }
 }
 
-// The place of the rings depends on whether the kernel's list of vmalloc areas has them.
+// The rings count as vmalloc memory only if vmallocinfo has them.
 TEST(Owners, XdpRingsAreVmallocMemoryInSomeKernels) {
   constexpr const char* kLine =
       "xdp\tpid=5\tprocess=fw\tino=9\tinterface=eth0\trx=65536\ttx=65536\tfill=2048\tcompletion=2048\tumem=16777216\n";
