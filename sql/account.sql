@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 -- `kmemtrace fleet account`: which amounts of kernel memory grow, on which hosts and kernels. {traces} is a condition on
--- accounts. A file may be stored twice until the server merges the duplicates, so the inner query makes one row of each
--- file. The verdict of a file is that of `kmemtrace leaks`, with the same thresholds.
+-- accounts. A file may be stored twice until the server merges the duplicates. So the inner query makes one row for
+-- each amount of a file. The verdict of a file is that of `kmemtrace leaks`, with the same thresholds.
 SELECT part, name, kernel, uniqExact(of_host), uniqExactIf(of_host, grows), count(), countIf(grows),
   arraySort(groupUniqArrayIf(of_host, grows)), maxIf(slope, grows), max(at_end)
 FROM (

@@ -40,8 +40,8 @@ AccountRow& row_named(std::vector<AccountRow>& rows, std::string part, std::stri
   return rows.back();
 }
 
-// A series has no rows for constant amounts. So an amount may lack hosts and kernels on which it does not grow. The
-// line "slab" of the balance sheet is in each series, and has all of them.
+// A series only has rows for amounts that changed, and for all lines of the balance sheet. So an amount may lack hosts
+// and kernels on which it does not grow. The line "slab" of the balance sheet has all hosts and kernels.
 void add_hosts_without_growth(std::vector<AccountRow>& rows) {
   const auto in_all = std::ranges::find_if(rows, [](const AccountRow& row) {
     return row.part == describe(SnapshotPart::balance_sheet).id && row.name == "slab";

@@ -16,7 +16,8 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kMostParts = 2048;  // parts of the time, each with a smallest and a largest amount
-// About this number of snapshots is parsed with all texts. To do so for all snapshots would take minutes.
+// At least this number of snapshots is parsed with all texts, and less than twice this number. Parsing all snapshots
+// with all texts would take minutes.
 constexpr std::size_t kWholeSnapshots = 512;
 
 // Small texts, which are parsed for every snapshot.

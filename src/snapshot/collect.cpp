@@ -120,7 +120,7 @@ class Collector {
   void add_missing(std::string_view name, std::string_view why, std::string_view how) {
     missing_ += fmt::format("{}\t{}\t{}\n", name, why, how);
   }
-  // Adds what was read earlier.
+  // Adds the texts of an earlier reading.
   void add(const SourceReading& reading) {
     for (const auto& [name, text] : reading.texts) {
       left_ -= std::min(left_, text.size());
@@ -322,7 +322,7 @@ struct Step {
   std::function<void(Collector&)> take;
 };
 
-// Returns the steps of a snapshot, in the order in which they are taken.
+// Returns the steps of a snapshot, in their order.
 std::vector<Step> steps_of_snapshot() {
   std::vector<Step> steps = {{"node_meminfo", [](Collector& collector) { take_nodes("", collector); }}};
   for (const SnapshotSource& source : snapshot_sources())
@@ -341,7 +341,7 @@ std::vector<Step> steps_of_snapshot() {
 
 // A series spends at most this share of a CPU on a source.
 constexpr double kMostShare = 0.00005;
-// But it reads every source at least this number of times in the time since its start.
+// But it reads a source again if the time since the start, divided by this number, has passed since the last reading.
 constexpr std::uint64_t kLeastReadings = 32;
 
 bool must_read(const SourceReading& last, std::uint64_t elapsed_ns) {

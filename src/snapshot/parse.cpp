@@ -127,7 +127,7 @@ void parse_missing(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// Each line is "NAME\tSECONDS". Adds a note with the names and the largest age.
+// Parses lines "NAME\tSECONDS". Adds a note with the names and the largest age.
 void parse_older(std::string_view text, KernelMemory& memory) {
   std::string names;
   std::uint64_t oldest = 0;
@@ -140,7 +140,7 @@ void parse_older(std::string_view text, KernelMemory& memory) {
   if (!names.empty())
     memory.missing.push_back(
         {"older",
-         fmt::format("{}: read up to {} s before the other files, to limit the cost of the series", names, oldest),
+         fmt::format("{}: read up to {} s before the other sources, to limit the cost of the series", names, oldest),
          ""});
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes a series of snapshots of a made-up machine, every 10 s for a week, with planted events. Independent of the
-project's writer: every sample is complete.
+"""Writes a series of snapshots of a made-up machine, every 10 s for a week, with planted events. Does not use
+the project's writer: every sample is complete.
 
   week_series.py FILE.kmt [SAMPLES [KERNEL [leak|none]]]
 Prints what was planted, as JSON: the memory that leaks, and the numbers of the samples with events."""

@@ -41,7 +41,7 @@ void SeriesOverviewAnalysis::add_amounts(const SnapshotResult& snapshot) {
   }
 }
 
-// The kernel never reduces these counts. So if one is smaller than before, the machine has booted.
+// The kernel never reduces pgfault. So if it is smaller than in the previous snapshot, the machine was booted.
 void SeriesOverviewAnalysis::add_events(const KernelMemory& memory) {
   const auto faults = find_number(memory.vmstat, "pgfault");
   const auto kills = find_number(memory.vmstat, "oom_kill");

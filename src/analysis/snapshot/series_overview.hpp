@@ -17,7 +17,7 @@ class SeriesOverviewAnalysis {
  public:
   // `parts` is the number of parts into which the time is divided, at least 1.
   SeriesOverviewAnalysis(std::uint64_t first_unix_ns, std::uint64_t last_unix_ns, std::size_t parts);
-  // Adds a snapshot. Call this in order of time. The snapshot needs only meminfo and vmstat.
+  // Adds a snapshot. Add the snapshots in order of time. The snapshot needs only meminfo and vmstat.
   void add(const SnapshotResult& snapshot);
   SeriesOverview finish();
 

@@ -49,7 +49,7 @@ constexpr const char* kFleetFooter = R"(Examples:
   kmemtrace fleet leaks --server http://db1:8123 --by version,function      what grew on which kernel version
   kmemtrace fleet diff --server http://db1:8123 --a kernel=6.1.* --b kernel=6.12.*
   kmemtrace export week.kmt --to clickhouse http://db1:8123       load a series of `kmemtrace snapshot --every`
-  kmemtrace fleet account --server http://db1:8123                what grows on which hosts, since which kernel
+  kmemtrace fleet account --server http://db1:8123                what grows on which hosts and since which kernel
   kmemtrace fleet schema --server http://db1:8123 --cluster fleet      once on each server of a cluster
 
 Queries:
@@ -57,7 +57,7 @@ Queries:
   leaks   memory live at the end of the traces, and its growth during the traces
   diff    two parts of the fleet (--a and --b), compared per second
   traces  the loaded traces
-  account growth of kernel memory in snapshots and series of snapshots: on which hosts, in what, since which kernel
+  account growth of kernel memory in series of snapshots: which amounts, on which hosts, since which kernel
   schema  create the tables; loading also does this, but a cluster needs it on each server
 
 The URL of a server is http://[USER:PASSWORD@]HOST:PORT/[DATABASE]. The default database is kmemtrace. To keep the user

@@ -127,8 +127,8 @@ std::optional<SnapshotResult> take(const SnapshotArguments& options) {
 
 Error wrong_series(const char* what, const char* hint) { return Error(what).hint(hint); }
 
-// Sleeps for at most this time, and at most a second. A signal ends the sleep. A signal just before the sleep does not
-// end it, which is why the sleep is short.
+// Sleeps for at most this time, and at most a second. A signal ends the sleep. A signal that arrives just before the
+// sleep does not end it, so the sleep is short.
 void sleep_until_signal(std::uint64_t ns) {
   constexpr std::uint64_t kMost = 999'999'999;
   const timespec time{0, static_cast<long>(std::min(ns, kMost))};

@@ -18,7 +18,8 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Operations on the lines of the base. The low bits of a varint are the operation, and the other bits are its operand.
+// Operations on the lines of the base, which is the text in the earlier sample. The low bits of a varint are the
+// operation, and the other bits are its operand.
 enum Operation : std::uint8_t {
   kCopy = 0,     // copy this many lines; 0 is the end of the text
   kChange = 1,   // copy this many lines, each with some changed numbers
@@ -84,7 +85,7 @@ void append_number(const Number& earlier, std::uint64_t value, std::string& out)
   out.append(spaces, ' ').append(zeros, '0').append(digits);
 }
 
-// The parts of a delta, separate because similar data compress better.
+// The parts of a delta. They are separate, because similar data compress better.
 struct Columns {
   Payload operations;
   Payload places;    // for each changed line: number of changes, and for each change the unchanged numbers before it
@@ -102,7 +103,7 @@ class TextEncoder {
 
   void encode(std::string_view text) {
     const std::vector<std::string_view> lines = lines_of(text);
-    // If the number of lines is the same, a line that is not in the base probably replaces one.
+    // If both texts have the same number of lines, a line that is not in the base probably replaces a line of the base.
     const bool replaces = lines.size() == lines_.size();
     for (const std::string_view line : lines) {
       if (at_ < lines_.size() && lines_[at_] == line) {

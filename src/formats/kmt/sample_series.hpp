@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The order in which the samples of a series refer to each other: docs/formats/kmt.md, "A series of snapshots".
+// Defines to which earlier sample each sample of a series refers: docs/formats/kmt.md, "A series of snapshots".
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ constexpr std::uint16_t kGroupSamples = 1u << 3 * kSeriesLevels;
 // Returns the level of a sample: how many octal digits at the end of its number are 0. `number` is the number in the
 // group, from 1 to kGroupSamples - 1.
 unsigned level_of(std::uint16_t number);
-// Returns the number of the sample to which the delta refers: the last octal digit that is not 0 is less by 1. So at
-// most 28 samples are needed to read any sample.
+// Returns the number of the sample to which the delta refers. In this number, the last octal digit that is not 0 is
+// smaller by 1. So at most 28 deltas are needed to read any sample.
 inline std::uint16_t base_of(std::uint16_t number) {
   return static_cast<std::uint16_t>(number - (1u << 3 * level_of(number)));
 }
@@ -43,7 +43,7 @@ class ReadableSamples {
 struct SeriesMember {
   std::uint16_t number = 0;  // in the group
   StateSample sample;
-  Payload history;  // end of all deltas from the complete sample to this sample, as prefix for compression
+  Payload history;  // last bytes of the deltas on which this sample is based; prefix for compression
 };
 
 // Appends a delta to a history, and limits the size of the history.
@@ -58,7 +58,8 @@ class SeriesBases {
   std::shared_ptr<const SeriesMember> find(std::uint16_t number) const;
 
  private:
-  std::array<std::shared_ptr<const SeriesMember>, kSeriesLevels> levels_;  // the last sample of at least each level
+  std::array<std::shared_ptr<const SeriesMember>, kSeriesLevels>
+      levels_;  // index: level; the last sample of this or a higher level
 };
 
 }  // namespace kmt::kmt_format

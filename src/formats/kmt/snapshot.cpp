@@ -16,8 +16,8 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// Limit the unpacked size of all samples to these multiples of the file's size. Deltas of idle machines are a
-// thousandth of a sample.
+// The unpacked size of all samples is limited to these multiples of the file's size. On idle machines, a delta has a
+// thousandth of the size of its sample.
 constexpr std::uint64_t kMostSeriesRatio = 320;
 constexpr std::uint64_t kMostDeltaRatio = 8192;
 constexpr std::uint64_t kAnySeries = 64u << 20;
@@ -96,7 +96,7 @@ SnapshotReader::SnapshotReader(const TraceFile& file) : path_(file.path) {
       if (!is_sample(chunk->type)) continue;
       const bool is_readable = readable.take(*chunk);
       if (chunk->type == kState) bases_.push_back(*chunk);
-      // The size of a delta's sample is at most proportional to that of the complete sample.
+      // A delta counts with the size of the complete sample, because its sample is at most kMostGrowth times as large.
       const bool is_delta = chunk->type == kStateDelta;
       const std::uint64_t plain = is_delta && is_readable ? bases_.back().plain_bytes : chunk->plain_bytes;
       std::uint64_t& left = is_delta ? deltas_left : unpacked_left;
@@ -162,7 +162,7 @@ std::shared_ptr<const SeriesMember> SnapshotReader::member(const Entry& entry) {
     const auto same_number = [&](const Entry& other) {
       return other.base == entry.base && number_of(other) == number && other.chunk.type != kStatePatch;
     };
-    // The numbers rise, so the sample is at most that many entries before this one.
+    // The numbers rise, so the sample is at most `distance` entries before this one.
     const std::ptrdiff_t index = &entry - entries_.data();
     const std::ptrdiff_t distance = number_of(entry) - number;
     path.push_back(&*std::find_if(entries_.begin() + index - std::min(index, distance), entries_.end(), same_number));

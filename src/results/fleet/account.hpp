@@ -31,7 +31,7 @@ struct AccountRow {
   // Returns the kernel since which the amount grows: it grows on this kernel and on all newer kernels of the fleet.
   // Null if it does not grow on the newest kernel.
   const AccountOnKernel* since() const;
-  // Returns the newest kernel older than since(), on which the amount was seen but does not grow. Null if there is
+  // Returns the newest kernel of the fleet that is older than since(). The amount does not grow on it. Null if there is
   // none.
   const AccountOnKernel* before() const;
 };

@@ -232,8 +232,8 @@ std::string text_fleet(const FleetAccount& account, const FleetOptions& options,
                {"Growing hosts"},
                {"Hosts", false, 3},
                {"Since kernel", true},
-               {"Not on", true, 1},
-               {"On", true, 4}},
+               {"Not on kernel", true, 1},
+               {"Growing on", true, 4}},
               {}};
   std::size_t growing = 0;
   for (const AccountRow& row : account.rows) {
@@ -252,7 +252,7 @@ std::string text_fleet(const FleetAccount& account, const FleetOptions& options,
           say_count(hosts, style), since == nullptr ? "not on the newest" : ascii(since->kernel),
           before == nullptr ? "" : ascii(before->kernel), ascii(fmt::format("{}", fmt::join(names, " ")))}});
   }
-  if (growing == 0) return out + hanging("  ", "No amount grows for certain.", style);
+  if (growing == 0) return out + hanging("  ", "No confirmed growth.", style);
   out += to_text(table, style);
   if (growing > table.rows.size())
     out += hanging("  ", fmt::format("{} more; --limit N shows them", growing - table.rows.size()), style);

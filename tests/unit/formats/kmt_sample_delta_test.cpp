@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Encodes samples as differences to other samples, and decodes them. The result must be equal for all changes of texts.
-// Damaged deltas must be refused, or give texts within the limit.
+// Encodes samples as differences to other samples, and decodes them. The decoded sample must equal the encoded one.
+// Damaged deltas must be refused, or their texts must be within the limit.
 #include "formats/kmt/sample_delta.hpp"
 
 #include <random>
