@@ -156,7 +156,10 @@ Reading read_live(const SnapshotSource& source, const Limits& limits) {
   if (source.kind == SourceKind::boot_messages) return read_percpu_messages();
   if (source.kind == SourceKind::cgroups) {
     const std::string root = cgroup_root();
-    return root.empty() ? Reading{.error = ENODEV} : read_cgroups(root, limits);
+    if (root.empty()) return {.error = ENODEV};
+    Reading cgroups = read_cgroups(root, limits);
+    add_removed_of_v1(root, try_read_file("/proc/cgroups").value_or(""), cgroups);
+    return cgroups;
   }
   Reading reading = read_path(source, std::string(source.path), limits);
   if (reading.error != ENOENT) return reading;

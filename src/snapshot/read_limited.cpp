@@ -147,7 +147,9 @@ Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t 
     left.pop_back();
     const Reading one = read_some(root + place.path + "/memory.stat", {kMostOfAnAttribute * 4, limits.until});
     append_lines(place.path + "/memory.stat:", one.text, all.text);
+    if (is_refusal(one.error)) ++all.refused;
     if (one.error == 0) {
+      ++all.read;
       const Reading counts = read_some(root + place.path + "/cgroup.stat", {kMostOfAnAttribute, limits.until});
       append_lines(place.path + "/cgroup.stat:", counts.text, all.text);
     }
@@ -164,6 +166,21 @@ Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t 
   }
   if (!all.text.empty()) all.error = 0;
   return all;
+}
+
+void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups, Reading& cgroups) {
+  std::error_code code;
+  // Only the topmost cgroup of version 1 has this file. A container sees only some of the cgroups.
+  if (!fs::exists(root + "/release_agent", code) || !cgroups.cut.empty() || cgroups.refused > 0) return;
+  each_line(proc_cgroups, [&](std::string_view line) {
+    Words words(line);
+    if (words.next() != "memory") return;
+    words.next();  // number of the hierarchy
+    const auto all = whole_number(words.next());
+    if (!all) return;
+    const std::uint64_t removed = *all - std::min<std::uint64_t>(*all, cgroups.read);
+    cgroups.text += fmt::format("/cgroup.stat:nr_dying_descendants {}\n", removed);
+  });
 }
 
 }  // namespace kmt

@@ -13,7 +13,7 @@ namespace {
 
 using Value = std::function<std::optional<std::uint64_t>(const CgroupMemory&)>;
 
-// A cgroup and the cgroups directly below it. Null if the files of the cgroup were not read.
+// A cgroup and the next cgroups below it whose files were read. Null if the files of the cgroup were not read.
 struct Node {
   const CgroupMemory* own = nullptr;
   std::vector<const CgroupMemory*> children;
@@ -22,14 +22,18 @@ using Tree = std::map<std::string_view, Node>;  // key: path
 
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
-  return slash == 0 ? std::string_view("/") : path.substr(0, slash);
+  return slash == 0 || slash == path.npos ? std::string_view("/") : path.substr(0, slash);
 }
 
 Tree tree_of(const std::vector<CgroupMemory>& cgroups) {
   Tree tree;
+  for (const CgroupMemory& cgroup : cgroups) tree[cgroup.path].own = &cgroup;
   for (const CgroupMemory& cgroup : cgroups) {
-    tree[cgroup.path].own = &cgroup;
-    if (cgroup.path != "/") tree[parent_of(cgroup.path)].children.push_back(&cgroup);
+    if (cgroup.path == "/") continue;
+    // Copies may lack the files of a cgroup. The cgroups below it then count for the next one above.
+    std::string_view parent = parent_of(cgroup.path);
+    while (parent != "/" && !tree.contains(parent)) parent = parent_of(parent);
+    tree[parent].children.push_back(&cgroup);
   }
   return tree;
 }

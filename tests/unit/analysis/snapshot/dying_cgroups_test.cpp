@@ -39,7 +39,18 @@ TEST(DyingCgroups, CountForTheDeepestExistingCgroup) {
   EXPECT_FALSE(rows[2].slab_bytes) << "memory of the root belongs to no cgroup";
 }
 
-// Version 1 cgroups, and all cgroups before Linux 4.14, have no counts of removed cgroups.
+// A copy lacks the files of /a, so /a/b is the next cgroup below the root.
+TEST(DyingCgroups, CountOnceIfACgroupBetweenIsMissing) {
+  const std::vector<DyingCgroups> rows = dying_in(
+      "/cgroup.stat:nr_dying_descendants 9\n/a/b/cgroup.stat:nr_dying_descendants 7\nx/y/memory.stat:slab 1\n");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].below, "/a/b");
+  EXPECT_EQ(rows[0].count, 7u);
+  EXPECT_EQ(rows[1].below, "/");
+  EXPECT_EQ(rows[1].count, 2u);
+}
+
+// In copies, version 1 cgroups have no counts of removed cgroups, and no cgroups have them before Linux 4.14.
 TEST(DyingCgroups, UnknownWithoutCounts) {
   EXPECT_TRUE(dying_in("/a/memory.stat:slab 4096\n/a/memory.kmem.usage_in_bytes:8192\n").empty());
   EXPECT_TRUE(dying_in("/cgroup.stat:nr_descendants 3\n/cgroup.stat:nr_dying_descendants 0\n").empty());

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "snapshot/read_limited.hpp"
+
+namespace kmt {
+namespace {
+
+constexpr std::string_view kProcCgroups =
+    "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t2\t9\t1\nmemory\t4\t71\t1\n";
+
+std::string removed(std::string_view proc_cgroups, Reading cgroups, bool is_topmost = true) {
+  const std::string root = testing::TempDir() + "/removed_cgroups";
+  std::filesystem::remove_all(root);
+  std::filesystem::create_directory(root);
+  if (is_topmost) std::ofstream(root + "/release_agent").put('\n');
+  add_removed_of_v1(root, proc_cgroups, cgroups);
+  std::filesystem::remove_all(root);
+  return cgroups.text;
+}
+
+TEST(RemovedCgroups, AreTheMemoryCgroupsWithoutAFolder) {
+  EXPECT_EQ(removed(kProcCgroups, {.read = 5}), "/cgroup.stat:nr_dying_descendants 66\n");
+  EXPECT_EQ(removed(kProcCgroups, {.read = 72}), "/cgroup.stat:nr_dying_descendants 0\n") << "one was just made";
+}
+
+TEST(RemovedCgroups, AreUnknownIfNotAllCgroupsAreVisible) {
+  EXPECT_EQ(removed(kProcCgroups, {.read = 5}, false), "") << "a container, or version 2";
+  EXPECT_EQ(removed(kProcCgroups, {.cut = kTooSlow, .read = 5}), "");
+  EXPECT_EQ(removed(kProcCgroups, {.read = 5, .refused = 1}), "");
+  EXPECT_EQ(removed("memory\t4\tx\t1\n", {.read = 5}), "");
+  EXPECT_EQ(removed("", {.read = 5}), "");
+}
+
+}  // namespace
+}  // namespace kmt
