@@ -23,10 +23,17 @@ bool ReadableSamples::take(const Chunk& chunk) {
     known_.assign(kGroupSamples, false);
     known_[0] = true;
     last_ = 0;
+    has_patches_ = false;
     return true;
   }
   if (!full_) return false;
-  if (chunk.type == kStatePatch) return chunk.stream == *full_;
+  // A group has either patches or deltas.
+  if (chunk.type == kStatePatch) {
+    if (chunk.stream != *full_ || last_ != 0) return false;
+    has_patches_ = true;
+    return true;
+  }
+  if (has_patches_) return false;
   const auto number = static_cast<std::uint16_t>(chunk.stream - *full_);
   if (number <= last_ || number >= kGroupSamples || !known_[base_of(number)]) return false;
   known_[number] = true;

@@ -30,13 +30,15 @@ inline std::uint16_t base_of(std::uint16_t number) {
 // Decides which samples of a file are readable. Call take() for all chunks of samples, in the order of the file.
 class ReadableSamples {
  public:
-  // True if the chunk is a complete sample, or if all samples that it needs precede it.
+  // True if the chunk is a complete sample, or if all samples that it needs precede it. False for a patch in a group
+  // with deltas, and for a delta in a group with patches, because no version writes such groups.
   bool take(const Chunk& chunk);
 
  private:
   std::optional<std::uint16_t> full_;  // stream number of the last complete sample
   std::vector<bool> known_;            // by number in the group
   std::uint16_t last_ = 0;             // number of the last readable sample of the group
+  bool has_patches_ = false;           // true: the samples of the group are patches, not deltas
 };
 
 // A sample, and the deltas on which it is based.

@@ -165,7 +165,9 @@ std::shared_ptr<const SeriesMember> SnapshotReader::member(const Entry& entry) {
     // The numbers rise, so the sample is at most `distance` entries before this one.
     const std::ptrdiff_t index = &entry - entries_.data();
     const std::ptrdiff_t distance = number_of(entry) - number;
-    path.push_back(&*std::find_if(entries_.begin() + index - std::min(index, distance), entries_.end(), same_number));
+    const auto found = std::find_if(entries_.begin() + index - std::min(index, distance), entries_.end(), same_number);
+    if (found == entries_.end()) throw Error("The snapshot on which this one is based is missing");
+    path.push_back(&*found);
   }
   std::shared_ptr<const SeriesMember> member = members_.find(number);
   if (!member) member = std::make_shared<const SeriesMember>(SeriesMember{0, decode_sample(base_), {}});

@@ -4,6 +4,7 @@
 #include "formats/kmt/snapshot.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
@@ -157,6 +158,49 @@ TEST(KmtSnapshots, PatchesOfOlderVersionsAreRead) {
   EXPECT_EQ(reader.without_base(), 1U);
   EXPECT_EQ(reader.at(1).texts, similar_number(2).texts);
   EXPECT_EQ(reader.at(0).texts, similar_number(1).texts);
+}
+
+// Returns a file with a complete sample and three deltas, which has `patches` patches after the chunk `place`.
+std::vector<std::uint8_t> mixed_group(std::size_t place, unsigned patches) {
+  const std::string path = ::testing::TempDir() + fmt::format("mixed{}", ::getpid());
+  {
+    SnapshotWriter writer(path, KernelDescription{});
+    for (std::uint64_t i = 0; i < 4; ++i) writer.add(similar_number(i));
+    writer.finish();
+  }
+  const std::string text = read_file(path);
+  std::filesystem::remove(path);
+  const std::vector<std::uint8_t> plain(text.begin(), text.end());
+  const std::vector<std::uint8_t> base = encode_sample(similar_number(0));
+  std::vector<std::uint8_t> bytes(plain.begin(), plain.begin() + kFileHeaderBytes);
+  std::uint64_t offset = kFileHeaderBytes;
+  for (std::size_t samples = 0; const std::optional<Chunk> chunk = find_chunk(plain, offset);) {
+    offset = chunk->end();
+    if (chunk->type == kIndex) continue;
+    bytes.insert(bytes.end(), plain.begin() + static_cast<std::ptrdiff_t>(chunk->offset),
+                 plain.begin() + static_cast<std::ptrdiff_t>(offset));
+    if (!is_sample(chunk->type) || samples++ != place) continue;
+    const std::vector<std::uint8_t> patch =
+        make_patch(kStatePatch, kGroupSamples, base, encode_sample(similar_number(9)));
+    for (unsigned i = 0; i < patches; ++i) bytes.insert(bytes.end(), patch.begin(), patch.end());
+  }
+  return bytes;
+}
+
+TEST(KmtSnapshots, AGroupHasEitherPatchesOrDeltas) {
+  for (std::size_t place = 0; place < 4; ++place) {
+    SCOPED_TRACE(place);
+    const std::vector<std::uint8_t> file = mixed_group(place, 8);
+    SnapshotReader reader(TraceFile{"mixed.kmt", file, nullptr});
+    const bool are_patches_first = place == 0;
+    EXPECT_EQ(reader.size(), are_patches_first ? 9U : 4U);
+    EXPECT_EQ(reader.without_base(), are_patches_first ? 3U : 8U);
+    for (std::size_t i = reader.size(); i-- > 0;) {
+      const std::uint64_t number = !are_patches_first ? i : i == 0 ? 0 : 9;
+      EXPECT_EQ(reader.at(i).texts, similar_number(number).texts);
+    }
+    EXPECT_EQ(plan_repair(file).snapshots, reader.size());
+  }
 }
 
 }  // namespace
