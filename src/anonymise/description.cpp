@@ -33,9 +33,9 @@ constexpr std::array<std::string_view, 22> kNotesAsTheyAre = {
     "recorder_tasks",    "tasks_32_bit",      "task_births",      "unanswered_build_ids",
     "wall_clock_set_ns", "unprobed_functions"};
 
-constexpr std::array<std::string_view, 13> kTextsAsTheyAre = {
-    "meminfo",      "vmstat",    "zoneinfo", "missing",      "sockstat",          "buddyinfo",   "slab",
-    "pagetypeinfo", "allocinfo", "recorder", "percpu_stats", "page_owner_stacks", "node_meminfo"};
+constexpr std::array<std::string_view, 14> kTextsAsTheyAre = {
+    "meminfo",      "vmstat",    "zoneinfo", "missing",      "sockstat",          "buddyinfo",    "slab",
+    "pagetypeinfo", "allocinfo", "recorder", "percpu_stats", "page_owner_stacks", "node_meminfo", "older"};
 
 template <typename Change>
 std::string each_line(std::string_view text, Change change) {

@@ -176,7 +176,8 @@ TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
       {"vmallocinfo",
        "0xffffc90000000000-0xffffc90000005000   20480 kernel_clone+0x94/0x3e0 pages=4 phys=0x1234 vmalloc N0=4\n"},
       {"cgroups", "/payroll/memory.stat:anon 1\n"},
-      {"pods", "pod 1 payroll/db\n"}};
+      {"pods", "pod 1 payroll/db\n"},
+      {"older", "cgroups\t40\n"}};
   description.samples = {sample};
   std::vector<std::string> omitted;
   const TraceDescription to = anonymous(description, Pseudonyms(kKey, 64), CodeLayout(kKallsyms, 64, 0), omitted);
@@ -192,6 +193,7 @@ TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
   EXPECT_EQ(to.kernel.notes.at("cgroup_moves").find("payroll"), std::string::npos);
   ASSERT_EQ(to.samples.size(), 1u);
   EXPECT_EQ(text_of(to.samples[0], "meminfo"), "MemTotal: 8 kB\n");
+  EXPECT_EQ(text_of(to.samples[0], "older"), "cgroups\t40\n");
   EXPECT_EQ(text_of(to.samples[0], "vmallocinfo"), "0x0-0x0 20480 kernel_clone+0x94/0x3e0 pages=4 vmalloc N0=4\n");
   EXPECT_TRUE(text_of(to.samples[0], "cgroups").ends_with("/memory.stat:anon 1\n"));
   std::string all = to.uname + to.kernel.saved_cmdlines;
