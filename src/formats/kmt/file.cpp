@@ -182,8 +182,7 @@ FileContents parse_trace(Bytes file, Findings& findings) {
     throw Error("The file is a snapshot of the kernel's memory, not a trace")
         .hint(
             "Show it: kmemtrace snapshot FILE. For a series (kmemtrace snapshot --every 10s -o FILE), use leaks, "
-            "report "
-            "without --html, or timeline to see the changes over time");
+            "report or timeline to see the changes over time");
   if (contents.profile.empty()) return contents;
   throw Error("The file is a sampled profile of the heap, not a trace").hint("Show it: kmemtrace profile --show FILE");
 }
