@@ -39,6 +39,7 @@ const has = (start, what) => events.some((row) => row[0] === start && row[2].inc
 checks.ok(has(time(planted.boot), 'boot'), 'the boot is marked');
 checks.ok(has(time(planted.oom), '2 OOM kills'), 'the OOM kills are marked');
 const alert = events.find((row) => row[0] === time(planted.alert[0]));
+checks.ok(alert && /: \d+\.\d %$/.test(alert[2]), 'the value of the alert is a share');
 checks.ok(alert && alert[1] === time(planted.alert[1] - 1), `the alert is marked: ${events.join(' | ')}`);
 const growth = await cells('#growth');
 checks.ok(
@@ -74,6 +75,18 @@ const drag = async (from, to) => {
 };
 await drag(0.25, 0.5);
 const [begin, end] = await visible();
+// A drag that started outside the plot, and one that the browser cancels, do not zoom.
+await page.mouse.move(box.x + box.width / 2, box.y - 10);
+await page.mouse.down();
+await page.mouse.move(box.x + box.width / 2, box.y + 100, { steps: 4 });
+await page.mouse.up();
+checks.ok((await visible()).join() === [begin, end].join(), 'a drag from outside does not zoom');
+await page.mouse.move(box.x + box.width / 4, box.y + 100);
+await page.mouse.down();
+await page.locator('#plot').dispatchEvent('pointercancel');
+await page.mouse.move(box.x + box.width / 2, box.y + 100, { steps: 4 });
+await page.mouse.up();
+checks.ok((await visible()).join() === [begin, end].join(), 'a cancelled drag does not zoom');
 const share = (end - begin) / (last - first);
 checks.ok(Math.abs(share - 0.25) < 0.02 && begin > first, `dragging zooms to ${share}`);
 checks.ok(await isDrawn(), 'the zoomed plot is drawn');

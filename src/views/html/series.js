@@ -41,7 +41,10 @@
     return made;
   };
 
-  const value = (check) => (check.value < 1 ? `${(check.value * 100).toFixed(1)} %` : check.value.toLocaleString('en'));
+  const value = (check) => {
+    if (check.unit === 'share') return `${(check.value * 100).toFixed(1)} %`;
+    return check.unit === 'bytes' ? bytes(check.value) : check.value.toLocaleString('en');
+  };
   const events = [
     ...data.boots_unix_ns.map((ns) => ({ kind: 'boot', at: ns / 1e6, until: ns / 1e6, text: 'boot' })),
     ...data.oom_kills.map((one) => ({
@@ -144,7 +147,12 @@
     dragged = x_in(event);
     canvas.setPointerCapture(event.pointerId);
   });
+  canvas.addEventListener('pointercancel', () => {
+    dragged = null;
+    draw();
+  });
   canvas.addEventListener('pointerup', (event) => {
+    if (dragged === null) return; // the drag started outside the plot
     const [a, b] = [dragged, x_in(event)].sort((one, other) => one - other);
     dragged = null;
     if (b - a > 5) zoom(ms_of(a, canvas.clientWidth), ms_of(b, canvas.clientWidth));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,15 @@ OverviewJson bytes_of(const std::vector<double>& values) {
     json.push_back(std::isnan(value) ? OverviewJson(nullptr)
                                      : OverviewJson(static_cast<std::int64_t>(std::clamp(value, -9e18, 9e18))));
   return json;
+}
+
+std::string_view id_of(HealthUnit unit) {
+  switch (unit) {
+    case HealthUnit::share: return "share";
+    case HealthUnit::count: return "count";
+    case HealthUnit::bytes: break;
+  }
+  return "bytes";
 }
 
 OverviewJson growing_rows(const SnapshotSeries& series) {
@@ -72,6 +82,7 @@ std::string json_series_overview(const SeriesOverview& overview) {
                               {"subject", known_text(alert.subject)},
                               {"health", name_of(alert.worst)},
                               {"value", alert.value},
+                              {"unit", id_of(limits.unit)},
                               {"first_unix_ns", alert.first_unix_ns},
                               {"last_unix_ns", alert.last_unix_ns},
                               {"reason", limits.reason}});
