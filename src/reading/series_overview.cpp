@@ -6,6 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "analysis/snapshot/series_overview.hpp"
 #include "base/error.hpp"
@@ -36,20 +39,42 @@ KernelDescription described(const SnapshotFile& file) {
   return unknown;
 }
 
+struct OverviewFile {
+  std::string path;
+  std::unique_ptr<SnapshotFile> file;
+  std::uint64_t first_unix_ns;
+  std::uint64_t last_unix_ns;
+};
+
+// Returns the files in order of time. Throws Error if their times overlap, as those of the same file given twice.
+std::vector<OverviewFile> open_in_order(const std::vector<std::string>& paths) {
+  std::vector<OverviewFile> files;
+  for (const std::string& path : paths) {
+    auto file = std::make_unique<SnapshotFile>(path);
+    const std::uint64_t first = file->first().memory.unix_ns;
+    const std::uint64_t last = file->last().memory.unix_ns;
+    files.push_back({path, std::move(file), first, std::max(first, last)});
+  }
+  std::ranges::stable_sort(files, {}, &OverviewFile::first_unix_ns);
+  for (std::size_t i = 1; i < files.size(); ++i)
+    if (files[i].first_unix_ns <= files[i - 1].last_unix_ns)
+      throw Error(fmt::format("The first snapshot is not later than the last one of {}", files[i - 1].path))
+          .at({files[i].path, {}, {}})
+          .hint("Name each file once, and only files of one machine that were written one after the other");
+  return files;
+}
+
 }  // namespace
 
 SeriesOverview read_overview(const std::vector<std::string>& paths, double threshold_bytes_per_s,
                              const std::function<bool()>& interrupted) {
-  std::vector<std::unique_ptr<SnapshotFile>> files;
+  const std::vector<OverviewFile> files = open_in_order(paths);
   std::size_t snapshots = 0;
-  for (const std::string& path : paths) {
-    files.push_back(std::make_unique<SnapshotFile>(path));
-    snapshots += files.back()->size();
-  }
-  SeriesOverviewAnalysis analysis(files.front()->first().memory.unix_ns, files.back()->last().memory.unix_ns,
+  for (const OverviewFile& one : files) snapshots += one.file->size();
+  SeriesOverviewAnalysis analysis(files.front().first_unix_ns, files.back().last_unix_ns,
                                   std::clamp<std::size_t>(snapshots, 1, kMostParts));
   const std::size_t step = std::max<std::size_t>(snapshots / kWholeSnapshots, 1);
-  for (const auto& file : files) {
+  for (const auto& [path, file, first, last] : files) {
     const KernelDescription kernel = described(*file);
     for (std::size_t i = 0; i < file->size(); ++i) {
       if (interrupted()) throw Error("Interrupted before all snapshots were read");
@@ -62,8 +87,8 @@ SeriesOverview read_overview(const std::vector<std::string>& paths, double thres
     }
   }
   SeriesOverview overview = analysis.finish();
-  for (const std::string& path : paths)
-    overview.growth.push_back(read_series({path}, threshold_bytes_per_s, interrupted));
+  for (const OverviewFile& one : files)
+    overview.growth.push_back(read_series({one.path}, threshold_bytes_per_s, interrupted));
   return overview;
 }
 
