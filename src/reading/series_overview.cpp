@@ -24,8 +24,8 @@ constexpr std::size_t kMostParts = 2048;  // parts of the time, each with a smal
 constexpr std::size_t kWholeSnapshots = 512;
 
 // Small texts, which are parsed for every snapshot.
-constexpr std::array<std::string_view, 6> kSmallTexts = {"meminfo",   "vmstat",   "zoneinfo",
-                                                         "buddyinfo", "sockstat", "pressure"};
+constexpr std::array<std::string_view, 9> kSmallTexts = {"meminfo",  "vmstat", "zoneinfo", "buddyinfo", "sockstat",
+                                                         "pressure", "dmesg",  "recorder", "oom"};
 
 void keep_small_texts(StateSample& sample) {
   std::erase_if(sample.texts,
@@ -80,8 +80,9 @@ SeriesOverview read_overview(const std::vector<std::string>& paths, double thres
       if (interrupted()) throw Error("Interrupted before all snapshots were read");
       try {
         StateSample sample = file->sample(i);
-        if (i % step != 0) keep_small_texts(sample);
-        analysis.add(snapshot_of(sample, kernel));
+        const bool is_whole = i % step == 0;
+        if (!is_whole) keep_small_texts(sample);
+        analysis.add(snapshot_of(sample, kernel), is_whole);
       } catch (const Error&) {  // read_series() counts damaged snapshots
       }
     }

@@ -14,31 +14,38 @@ SeriesOverviewAnalysis::SeriesOverviewAnalysis(std::uint64_t first_unix_ns, std:
   overview_.last_unix_ns = std::max(first_unix_ns, last_unix_ns);
 }
 
-void SeriesOverviewAnalysis::add(const SnapshotResult& snapshot) {
+void SeriesOverviewAnalysis::add(const SnapshotResult& snapshot, bool is_whole) {
   ++overview_.snapshots;
-  add_amounts(snapshot);
+  add_amounts(snapshot, is_whole);
   add_events(snapshot.memory);
   add_health(snapshot);
 }
 
-void SeriesOverviewAnalysis::add_amounts(const SnapshotResult& snapshot) {
+void SeriesOverviewAnalysis::add_amounts(const SnapshotResult& snapshot, bool is_whole) {
   const double span = static_cast<double>(overview_.last_unix_ns - overview_.first_unix_ns) + 1;
   const double since = static_cast<double>(snapshot.memory.unix_ns) - static_cast<double>(overview_.first_unix_ns);
   const auto part = static_cast<std::size_t>(std::clamp(since / span, 0.0, 1.0) * static_cast<double>(parts_));
+  bool has_all = true;
   for (const BalanceLine& line : snapshot.sheet) {
     if (line.depth > 0 || !line.counted) continue;
-    const auto [found, is_new] = bands_.try_emplace(line.id, overview_.bands.size());
-    if (is_new) {
-      const std::vector<double> none(parts_, std::nan(""));
-      overview_.bands.push_back({line.id, line.label, none, none});
-    }
-    SeriesBand& band = overview_.bands[found->second];
-    double& least = band.least[std::min(part, parts_ - 1)];
-    double& most = band.most[std::min(part, parts_ - 1)];
-    const auto bytes = static_cast<double>(line.bytes);
-    least = std::fmin(least, bytes);  // the other value if one is NaN
-    most = std::fmax(most, bytes);
+    if (is_whole) sources_[line.id] = line.source;
+    const bool is_same = line.source == sources_[line.id];
+    has_all = has_all && is_same;
+    // Unaccounted memory is the rest, so it depends on all lines.
+    if (line.known && is_same && (has_all || line.id != "unaccounted")) add_amount(line, std::min(part, parts_ - 1));
   }
+}
+
+void SeriesOverviewAnalysis::add_amount(const BalanceLine& line, std::size_t part) {
+  const auto [found, is_new] = bands_.try_emplace(line.id, overview_.bands.size());
+  if (is_new) {
+    const std::vector<double> none(parts_, std::nan(""));
+    overview_.bands.push_back({line.id, line.label, none, none});
+  }
+  SeriesBand& band = overview_.bands[found->second];
+  const auto bytes = static_cast<double>(line.bytes);
+  band.least[part] = std::fmin(band.least[part], bytes);  // the other value if one is NaN
+  band.most[part] = std::fmax(band.most[part], bytes);
 }
 
 // The kernel never reduces pgfault. So if it is smaller than in the previous snapshot, the machine was booted.

@@ -12,7 +12,7 @@
 
 namespace kmt {
 
-// The bytes of a line of the balance sheet over time. NaN: the part of the time has no snapshot.
+// The bytes of a line of the balance sheet over time. NaN: the part of the time has no snapshot with this line.
 struct SeriesBand {
   std::string id;
   std::string label;
