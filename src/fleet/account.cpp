@@ -34,6 +34,12 @@ std::uint64_t rows_of(ClickHouse& server, const FleetTrace& trace) {
       .count();
 }
 
+// Returns the number of selected hosts. A host that changed its kernel counts once.
+std::uint64_t hosts_of(ClickHouse& server, const SqlPlaces& places) {
+  constexpr std::string_view kHosts = "SELECT uniqExact(host) FROM {database}.accounts WHERE {traces}";
+  return AnswerCells(server.query(fill_sql(kHosts, places)).at(0)).count();
+}
+
 AccountRow& row_named(std::vector<AccountRow>& rows, std::string part, std::string name) {
   if (rows.empty() || rows.back().part != part || rows.back().name != name)
     rows.push_back({std::move(part), std::move(name), {}});
@@ -84,7 +90,8 @@ std::uint64_t load_account(const ServerAddress& address, const FleetTrace& trace
 
 FleetAccount fleet_account(ClickHouse& server, const FleetSelection& selection) {
   check_schema(server);
-  FleetAccount account{words_of(selection), {}};
+  FleetAccount account;
+  account.selection = words_of(selection);
   const SqlPlaces places = {{"database", sql_name(server.database())}, {"traces", condition_of(selection, "began")}};
   for (const nlohmann::json& answer : server.query(fill_sql(sql::account, places))) {
     AnswerCells cells(answer);
@@ -105,6 +112,7 @@ FleetAccount fleet_account(ClickHouse& server, const FleetSelection& selection) 
     throw Error("The server has no account of kernel memory" +
                 (account.selection.empty() ? std::string() : ": " + account.selection))
         .hint("`kmemtrace export SERIES.kmt --to clickhouse URL` loads one");
+  account.hosts = hosts_of(server, places);
   add_hosts_without_growth(account.rows);
   for (AccountRow& row : account.rows) std::ranges::sort(row.kernels, is_older_release, &AccountOnKernel::kernel);
   std::ranges::stable_sort(account.rows, [](const AccountRow& a, const AccountRow& b) {

@@ -37,11 +37,13 @@ bool is_older_release(std::string_view a, std::string_view b) {
   return a.empty() && !b.empty();
 }
 
-std::uint64_t AccountRow::growing_hosts() const {
-  std::uint64_t hosts = 0;
-  for (const AccountOnKernel& one : kernels) hosts += one.growing_hosts;
-  return hosts;
+std::set<std::string> AccountRow::growing_host_names() const {
+  std::set<std::string> names;
+  for (const AccountOnKernel& one : kernels) names.insert(one.growing_host_names.begin(), one.growing_host_names.end());
+  return names;
 }
+
+std::uint64_t AccountRow::growing_hosts() const { return growing_host_names().size(); }
 
 double AccountRow::bytes_per_s() const {
   double most = 0;

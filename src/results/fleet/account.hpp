@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,18 +27,20 @@ struct AccountRow {
   std::string name;
   std::vector<AccountOnKernel> kernels;  // oldest version first
 
-  std::uint64_t growing_hosts() const;
-  double bytes_per_s() const;  // fastest certain growth on any kernel; 0 if there is none
+  std::set<std::string> growing_host_names() const;
+  std::uint64_t growing_hosts() const;  // a host counts once, even if it had several kernels
+  double bytes_per_s() const;           // fastest certain growth on any kernel; 0 if there is none
   // Returns the kernel since which the amount grows: it grows on this kernel and on all newer kernels of the fleet.
   // Null if it does not grow on the newest kernel.
   const AccountOnKernel* since() const;
-  // Returns the newest kernel of the fleet that is older than since(). The amount does not grow on it. Null if there is
-  // none.
+  // Returns the newest kernel of the fleet that is older than since(). The amount does not grow on it, and may be
+  // missing there. Null if there is none.
   const AccountOnKernel* before() const;
 };
 
 struct FleetAccount {
   std::string selection;         // filters as text; empty: all
+  std::uint64_t hosts = 0;       // selected hosts; each counts once, even if it had several kernels
   std::vector<AccountRow> rows;  // most growing hosts first, then fastest growth
 };
 

@@ -195,6 +195,7 @@ std::string json_fleet(const FleetTraces& traces, const FleetOptions& options) {
 std::string json_fleet(const FleetAccount& account, const FleetOptions& options) {
   Json json = document("account");
   json["selection"] = text_or_null(account.selection);
+  json["hosts"] = account.hosts;
   json["amounts"] = Json::array();
   const auto release = [](const AccountOnKernel* one) {
     return one == nullptr ? Json(nullptr) : text_or_null(one->kernel);

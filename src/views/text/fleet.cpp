@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -239,18 +238,13 @@ std::string text_fleet(const FleetAccount& account, const FleetOptions& options,
   for (const AccountRow& row : account.rows) {
     if (row.growing_hosts() == 0) continue;
     if (++growing > shown_of(account.rows.size(), options)) continue;
-    std::uint64_t hosts = 0;
-    std::set<std::string> names;
-    for (const AccountOnKernel& one : row.kernels) {
-      hosts += one.hosts;
-      names.insert(one.growing_host_names.begin(), one.growing_host_names.end());
-    }
     const AccountOnKernel* const since = row.since();
     const AccountOnKernel* const before = row.before();
     table.rows.push_back(
         {{row.part, ascii(row.name), say_growth(row.bytes_per_s()), say_count(row.growing_hosts(), style),
-          say_count(hosts, style), since == nullptr ? "not on the newest" : ascii(since->kernel),
-          before == nullptr ? "" : ascii(before->kernel), ascii(fmt::format("{}", fmt::join(names, " ")))}});
+          say_count(account.hosts, style), since == nullptr ? "not on the newest" : ascii(since->kernel),
+          before == nullptr ? "" : ascii(before->kernel),
+          ascii(fmt::format("{}", fmt::join(row.growing_host_names(), " ")))}});
   }
   if (growing == 0) return out + hanging("  ", "No confirmed growth.", style);
   out += to_text(table, style);
