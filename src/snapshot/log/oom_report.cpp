@@ -245,11 +245,15 @@ class ReportReader {
       if (const std::size_t mask = text.find(kMask); mask != text.npos)
         report_.kill.gfp_flags = text.substr(mask + kMask.size(), text.find(", ", mask) - mask - kMask.size());
     }
+    // "CPU: 1 PID: 2 Comm: x …", or before Linux 3.11 "Pid: 2, comm: x …"
+    if (!report_.pid && !report_.has_memory())
+      report_.pid = number_after(text, text.starts_with("CPU:") ? " PID: " : "Pid: ");
     // for example "PROCESS: page allocation failure: order:4, mode:0x…"
     if (const std::size_t at = text.find(": page allocation failure"); at != text.npos) {
       is_header = true;
       report_.kill.invoked_by = text.substr(0, at);
       report_.kill.order = number_after(text, "order:");
+      report_.is_failed_allocation = true;
     }
     for (const std::string_view word : {"Killed process ", "Kill process "}) {
       const std::size_t at = text.find(word);

@@ -44,6 +44,8 @@ struct OomReport {
   bool has_zone = true;  // the same value as LogMessage::has_zone
   std::string release;
   std::string host;
+  bool is_failed_allocation = false;  // true: the first line is "PROCESS: page allocation failure: …"
+  std::optional<std::uint64_t> pid;   // process or thread that printed the report
 
   std::uint32_t page_size = 4096;
   bool has_page_size = false;                                 // false: the report does not show the page size

@@ -59,9 +59,11 @@ bool is_of_killed(const OomReport& report, const OomReport& before) {
   const auto is_soon = [](const std::optional<std::uint64_t>& one, const std::optional<std::uint64_t>& next) {
     return !one || !next || (*next >= *one && *next - *one <= kSoon);
   };
-  return is_usable(before) && !before.kill.victim.empty() && report.kill.victim.empty() && report.boot == before.boot &&
-         report.host == before.host && report.kill.invoked_by == before.kill.victim &&
-         is_soon(before.boot_ns, report.boot_ns) && is_soon(before.wall_ns, report.wall_ns);
+  const bool is_of_victim = report.kill.invoked_by == before.kill.victim &&
+                            report.pid.value_or(before.kill.victim_pid) == before.kill.victim_pid;
+  return is_usable(before) && !before.kill.victim.empty() && report.is_failed_allocation && is_of_victim &&
+         report.boot == before.boot && report.host == before.host && is_soon(before.boot_ns, report.boot_ns) &&
+         is_soon(before.wall_ns, report.wall_ns);
 }
 
 // Sorts the reports by time if logs were put together in the wrong order, such as `cat kern.log*`. Without years, the

@@ -462,7 +462,7 @@ TEST(OomReports, AFailureOfTheKilledProcessIsNotUsed) {
       "Mem-Info:\nactive_anon:37136 inactive_anon:0 isolated_anon:0\n slab_reclaimable:254 slab_unreclaimable:74045\n"
       " free:533 free_pcp:1645 free_cma:0\n";
   const std::string sizes = "130942 pages RAM\n0 pages HighMem/MovableOnly\n13746 pages reserved\n";
-  const auto reports_of = [&](const std::string& failed, const std::string& when) {
+  const auto reports_of = [&](const std::string& failed, const std::string& when, const std::string& caller = "") {
     std::string log;
     const auto add = [&log](const std::string& time, const std::string& text) {
       for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
@@ -473,7 +473,8 @@ TEST(OomReports, AFailureOfTheKilledProcessIsNotUsed) {
     add("22.017266", "dd invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0\n" +
                          memory + sizes +
                          "Out of memory: Killed process 119 (dd) total-vm:432348kB, anon-rss:65024kB\n");
-    add(when, failed + ": page allocation failure: order:0, mode:0x140dca(GFP_HIGHUSER_MOVABLE)\n" + memory + sizes);
+    add(when,
+        failed + ": page allocation failure: order:0, mode:0x140dca(GFP_HIGHUSER_MOVABLE)\n" + caller + memory + sizes);
     return copies_in_file("dmesg", bytes_of(log));
   };
   const Copies copies = reports_of("dd", "22.037350");
@@ -482,6 +483,31 @@ TEST(OomReports, AFailureOfTheKilledProcessIsNotUsed) {
   EXPECT_EQ(parse_snapshot(copies.reports[0], 0).oom->victim, "dd");
   EXPECT_EQ(reports_of("sh", "22.037350").reports.size(), 2u) << "another process";
   EXPECT_EQ(reports_of("dd", "92.037350").reports.size(), 2u) << "much later";
+  EXPECT_EQ(reports_of("dd", "22.037350", "CPU: 1 UID: 0 PID: 119 Comm: dd Not tainted 7.3.0 #1\n").reports.size(), 1u);
+  EXPECT_EQ(reports_of("dd", "22.037350", "CPU: 1 UID: 0 PID: 120 Comm: dd Not tainted 7.3.0 #1\n").reports.size(), 2u)
+      << "another process of the same name";
+  EXPECT_EQ(reports_of("dd", "22.037350", "Pid: 120, comm: dd Not tainted 2.6.32-1 #1\n").reports.size(), 2u);
+}
+
+// The log ends before the line of the second killed process.
+TEST(OomReports, ACutReportOfTheKilledProcessIsUsed) {
+  const auto report = [](const std::string& time, const std::string& free) {
+    std::string text;
+    for (const std::string& line :
+         {std::string("dd invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE), order=0, oom_score_adj=0"),
+          std::string("Mem-Info:"), std::string("active_anon:37136 inactive_anon:0 isolated_anon:0"),
+          " free:" + free + " free_pcp:1645 free_cma:0", std::string("130942 pages RAM"),
+          std::string("13746 pages reserved")})
+      text.append("[   ").append(time).append("] ").append(line).append("\n");
+    return text;
+  };
+  const std::string killed =
+      "[   22.017266] Out of memory: Killed process 119 (dd) total-vm:432348kB, anon-rss:65024kB\n";
+  const Copies copies =
+      copies_in_file("dmesg", bytes_of(report("22.017266", "533") + killed + report("24.500000", "421")));
+  ASSERT_EQ(copies.reports.size(), 2u);
+  EXPECT_EQ(copies.reports_of_killed, 0u);
+  EXPECT_EQ(number_or_0(parse_snapshot(copies.reports[1], 0).meminfo, "MemFree"), 421u * 4096);
 }
 
 TEST(OomReports, ACutCompressedLogIsReadUpToTheCut) {
