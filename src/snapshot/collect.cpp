@@ -342,15 +342,28 @@ std::vector<Step> steps_of_snapshot() {
   return steps;
 }
 
-// A series spends at most this share of a CPU on a source.
-constexpr double kMostShare = 0.00005;
-// But it reads a source again if the time since the start, divided by this number, has passed since the last reading.
+// Small files that the balance sheet compares with each other.
+constexpr std::string_view kReadForEachSample[] = {"node_meminfo", "meminfo",  "vmstat",      "zoneinfo",
+                                                   "buddyinfo",    "sockstat", kPressure.name};
+// A source that takes more CPU time is slow.
+constexpr std::uint64_t kMostOfFast = 1'000'000;  // ns
+// A series spends at most this share of a CPU on all slow sources.
+constexpr double kMostShare = 0.0002;
+// But it reads them again if the time since the start, divided by this number, has passed since the last reading.
 constexpr std::uint64_t kLeastReadings = 32;
 
-bool must_read(const SourceReading& last, std::uint64_t elapsed_ns) {
-  const double pause_ns = std::min(static_cast<double>(last.cpu_ns) / kMostShare,
+bool is_slow(std::string_view name, const SourceReading& last) {
+  return last.cpu_ns > kMostOfFast && !is_in(kReadForEachSample, name);
+}
+
+// True if the next sample must read the slow sources too.
+bool must_read_all(const SeriesReadings& readings, std::uint64_t elapsed_ns) {
+  std::uint64_t cpu_ns = 0;
+  for (const auto& [name, last] : readings.sources)
+    if (is_slow(name, last)) cpu_ns += last.cpu_ns;
+  const double pause_ns = std::min(static_cast<double>(cpu_ns) / kMostShare,
                                    static_cast<double>(elapsed_ns) / static_cast<double>(kLeastReadings));
-  return static_cast<double>(elapsed_ns - last.read_ns) >= pause_ns;
+  return readings.sources.empty() || static_cast<double>(elapsed_ns - readings.all_read_ns) >= pause_ns;
 }
 
 std::uint64_t cpu_time_ns() {
@@ -374,19 +387,21 @@ StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns)
   Collector collector;
   std::string older;
   const std::uint64_t time = wall_clock_ns();
+  const bool reads_all = must_read_all(readings, elapsed_ns);
+  if (reads_all) readings.all_read_ns = elapsed_ns;
   for (const Step& step : steps_of_snapshot()) {
-    const auto [found, is_first] = readings.try_emplace(std::string(step.name));
-    SourceReading& last = found->second;
-    if (is_first || must_read(last, elapsed_ns)) {
+    SourceReading& last = readings.sources[std::string(step.name)];
+    if (reads_all || !is_slow(step.name, last)) {
       const std::uint64_t start = cpu_time_ns();
       Collector of_source(collector.left());
       step.take(of_source);
-      last = std::move(of_source).reading();
-      last.cpu_ns = cpu_time_ns() - start;
-      last.read_ns = elapsed_ns;
+      SourceReading reading = std::move(of_source).reading();
+      // Only complete samples decide which sources are slow. So all repeated texts have the same age.
+      reading.cpu_ns = reads_all ? cpu_time_ns() - start : last.cpu_ns;
+      last = std::move(reading);
     } else {
       for (const auto& [name, text] : last.texts)
-        older += fmt::format("{}\t{}\n", name, (elapsed_ns - last.read_ns) / 1'000'000'000);
+        older += fmt::format("{}\t{}\n", name, (elapsed_ns - readings.all_read_ns) / 1'000'000'000);
     }
     collector.add(last);
   }

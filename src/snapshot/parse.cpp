@@ -140,7 +140,9 @@ void parse_older(std::string_view text, KernelMemory& memory) {
   if (!names.empty())
     memory.missing.push_back(
         {"older",
-         fmt::format("{}: read up to {} s before the other sources, to limit the cost of the series", names, oldest),
+         fmt::format("{}: read up to {} s before the other sources, to limit the cost of the series. An amount that is "
+                     "computed from these and other sources contains the changes of this time",
+                     names, oldest),
          ""});
 }
 
