@@ -123,7 +123,11 @@ class Collector {
   // Adds the texts of an earlier reading.
   void add(const SourceReading& reading) {
     for (const auto& [name, text] : reading.texts) {
-      left_ -= std::min(left_, text.size());
+      if (text.size() > left_) {
+        add_missing(name, "the limit of a snapshot's size was reached", "");
+        continue;
+      }
+      left_ -= text.size();
       sample_.texts.emplace_back(name, text);
     }
     missing_ += reading.missing;
