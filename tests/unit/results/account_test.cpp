@@ -20,7 +20,7 @@ AccountOnKernel on_kernel(std::string kernel, std::uint64_t hosts, std::vector<s
   one.hosts = one.files = hosts;
   one.growing_hosts = one.growing_files = growing.size();
   one.growing_host_names = std::move(growing);
-  one.bytes_per_s = one.growing_hosts * 100.0;
+  one.bytes_per_s = static_cast<double>(one.growing_hosts) * 100.0;
   return one;
 }
 
