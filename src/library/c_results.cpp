@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include <fmt/format.h>
 #include <kmemtrace/version.hpp>
 
 #include "analysis/report/leaks.hpp"
@@ -62,7 +63,7 @@ const kmt::Column<kmt::GroupRow>* report_column(const kmt_options& options, cons
 
 double threshold_of(const kmt_options& options) {
   if (!std::isfinite(options.threshold_bytes_per_s) || options.threshold_bytes_per_s < 0)
-    throw Error("The threshold is " + std::to_string(options.threshold_bytes_per_s) + " bytes per second", "", {},
+    throw Error(fmt::format("The threshold is {} bytes per second", options.threshold_bytes_per_s), "", {},
                 "Use a positive number, or 0 for the default of the command");
   return options.threshold_bytes_per_s > 0 ? options.threshold_bytes_per_s : kmt::kThresholds.usual_bytes_per_s;
 }

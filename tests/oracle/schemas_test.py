@@ -39,8 +39,9 @@ OPTIONAL = {
     'list-1.json': {'tracefs', 'features', 'symbols', 'leftover_instances', 'persistent', 'events', 'clocks',
                     'limits'},
 }
-# Only the program itself reads files with these schemas.
-PRIVATE_SCHEMAS = {'kmemtrace.investigate-evidence/1', 'kmemtrace.investigate-objects/1'}
+# Only the program itself, and the pages that it writes, read data with these schemas.
+PRIVATE_SCHEMAS = {'kmemtrace.investigate-evidence/1', 'kmemtrace.investigate-objects/1',
+                   'kmemtrace.series-overview/1'}
 
 
 class Commands(unittest.TestCase):

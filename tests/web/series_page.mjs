@@ -28,7 +28,10 @@ execFileSync(kmemtrace, ['report', series, '--html', html]);
 checks.ok(statSync(html).size < kMostBytes, `the page has ${statSync(html).size} bytes`);
 
 const time = (sample) =>
-  new Date(planted.start_unix_ns / 1e6 + (sample * planted.interval_ns) / 1e6).toISOString().slice(0, 19).replace('T', ' ');
+  new Date(planted.start_unix_ns / 1e6 + (sample * planted.interval_ns) / 1e6)
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ');
 
 const browser = await launch(modules, chromium);
 const { page, wrongs, close } = await open(browser, html);
@@ -51,7 +54,11 @@ const band = (id) =>
   page.evaluate((wanted) => {
     const data = JSON.parse(document.getElementById('data').textContent);
     const found = data.bands.find((one) => one.id === wanted);
-    return { parts: found.most.length, most: Math.max(...found.most), typical: found.most[0] };
+    return {
+      parts: found.most.length,
+      most: Math.max(...found.most),
+      typical: found.most[0],
+    };
   }, id);
 const user = await band('user');
 checks.ok(user.parts === 2048, `the time has ${user.parts} parts`);
@@ -61,7 +68,10 @@ const visible = () => page.evaluate(() => window.kmemtrace.visible());
 const isDrawn = () =>
   page.evaluate(() => {
     const canvas = document.getElementById('plot');
-    const blank = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height });
+    const blank = Object.assign(document.createElement('canvas'), {
+      width: canvas.width,
+      height: canvas.height,
+    });
     return canvas.toDataURL().length > blank.toDataURL().length + 200;
   });
 checks.ok(await isDrawn(), 'the plot is drawn');
@@ -104,7 +114,10 @@ await page.mouse.move(box.x + box.width / 2, box.y + 50);
 checks.ok((await page.locator('#hint').textContent()).includes('iB'), 'the amounts under the pointer are shown');
 if (process.env.KMEMTRACE_SHOTS) {
   await page.locator('#all').click();
-  await page.screenshot({ path: path.join(process.env.KMEMTRACE_SHOTS, 'series.png'), fullPage: true });
+  await page.screenshot({
+    path: path.join(process.env.KMEMTRACE_SHOTS, 'series.png'),
+    fullPage: true,
+  });
 }
 checks.ok(wrongs.length === 0, wrongs.join('; '));
 await close();
