@@ -110,11 +110,9 @@ bool OpenedTrace::read_ahead(std::span<CacheNames* const> caches) {
       if (for_caches) caches.front()->learn(batch, ahead_->info());
     complete = watched.complete();
   }
-  for (CacheNames* const names : caches) {
-    if (names == caches.front())
-      names->end_learning();
-    else
-      names->take_learned(*caches.front());
+  if (!caches.empty()) {
+    for (CacheNames* const names : caches.subspan(1)) names->take_learned(*caches.front());
+    caches.front()->end_learning();
   }
   modules_->set_events(for_modules_ ? ahead_->info().code.module_events : info().code.module_events);
   if (!for_tasks_) ahead_.reset();

@@ -20,7 +20,7 @@ bool names_series(const TraceOptions& options);
 
 // True if each file has several snapshots and no trace, or is a kernel log.
 bool names_series_files(const TraceOptions& options);
-// Writes a page about the series in the files, which must be in order of time. Throws Error.
+// Writes a page about the series in the files, in any order. Throws Error, also if the times of the files overlap.
 void write_series_html(const std::string& path, const TraceOptions& options);
 
 // Throws Error if options that apply to events are given. `content` describes the file for the message, for example "a

@@ -283,8 +283,7 @@ Command snapshot_command() {
       "point to. Names the module of each kind and, if the kernel's types show it, the structure. Prints "
       "addresses and symbols, but no contents of objects. Without /proc/kcore, a BPF program reads the objects. "
       "Needs root with CAP_SYS_RAWIO (for BPF: CAP_BPF and CAP_PERFMON), x86-64 or arm64, and a kernel without "
-      "lockdown "
-      "in the mode confidentiality.",
+      "lockdown in the mode confidentiality.",
       {.excludes = {"--pages"}});
   command.option("--most-objects", &options->most_objects, "N",
                  "Sample about N objects of each cache of --objects (default: 4000)",
