@@ -2,6 +2,7 @@
 #include "cli/investigate/caches.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,25 +51,26 @@ void add_kinds(double most_seconds, std::vector<LargeCache>& caches) {
   }
 }
 
-// Adds the kinds that an investigation stored. If the file is damaged, reports this.
-void add_stored_kinds(const std::string& path, InvestigationResult& result) {
+// Adds the kinds that an investigation stored. Returns what it could not read, or that the file is damaged.
+std::optional<UnseenSource> add_stored_kinds(const std::string& path, std::vector<LargeCache>& caches) {
   try {
-    read_sampled_caches(path, result.large_caches);
+    return read_sampled_caches(path, caches);
   } catch (const Error& error) {
-    result.unseen.push_back(
-        {"the kinds of objects that the investigation stored", fmt::format("{}: {}", path, error.what()), ""});
+    return UnseenSource{"the kinds of objects that the investigation stored", fmt::format("{}: {}", path, error.what()),
+                        ""};
   }
 }
 
 }  // namespace
 
-void inspect_large_caches(const SnapshotResult& after, const std::string& objects, InvestigationResult& result) {
+std::optional<UnseenSource> inspect_large_caches(const SnapshotResult& after, const std::string& objects,
+                                                 InvestigationResult& result) {
   result.large_caches = large_caches(after, result.judgement);
-  if (!objects.empty()) add_stored_kinds(objects, result);
+  if (!objects.empty()) return add_stored_kinds(objects, result.large_caches);
   const std::vector<std::string> names = names_of_unknown(result.large_caches);
-  if (names.empty()) return;
+  if (names.empty()) return {};
   const auto cannot = [&](std::string why, std::string how) {
-    result.unseen.push_back({fmt::format("the objects in {}", fmt::join(names, ", ")), std::move(why), std::move(how)});
+    return UnseenSource{fmt::format("the objects in {}", fmt::join(names, ", ")), std::move(why), std::move(how)};
   };
   const std::string command = fmt::format("`kmemtrace snapshot --objects {}`", fmt::join(names, ","));
   if (!result.cost) return cannot("there is no copy of the kernel's memory", "run " + command + " on that machine");
@@ -80,8 +82,9 @@ void inspect_large_caches(const SnapshotResult& after, const std::string& object
   try {
     add_kinds(std::min(left, std::max(kSecondsOfObjects, kMostPart * result.cost->most_cpu_seconds)),
               result.large_caches);
+    return {};
   } catch (const Error& error) {
-    cannot(error.what(), error.hint());
+    return cannot(error.what(), error.hint());
   }
 }
 

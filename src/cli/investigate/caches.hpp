@@ -2,6 +2,7 @@
 // Samples the objects of large and growing slab caches, for `investigate`.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "results/growth/investigation.hpp"
@@ -13,7 +14,8 @@ inline constexpr double kSecondsOfObjects = 0.6;
 
 // Sets the large caches of the result. If this run watched the machine, samples their objects, within the CPU budget.
 // Otherwise, reads the kinds of objects from `objects`, the path of a file that an earlier run wrote
-// (cli/investigate/sampled_caches.hpp), or empty. If the objects are unknown, adds the reason to the unseen sources.
-void inspect_large_caches(const SnapshotResult& after, const std::string& objects, InvestigationResult& result);
+// (cli/investigate/sampled_caches.hpp), or empty. Returns which objects could not be read, and why.
+std::optional<UnseenSource> inspect_large_caches(const SnapshotResult& after, const std::string& objects,
+                                                 InvestigationResult& result);
 
 }  // namespace kmt

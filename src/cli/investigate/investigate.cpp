@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -149,15 +150,19 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
   }
 }
 
-// Adds what the last snapshot shows apart from growth. `objects` is the file with sampled objects, or empty.
-void inspect(const SnapshotResult& last, const std::string& objects, InvestigationResult& result) {
+// Adds what the last snapshot shows apart from growth. `objects` is the file with sampled objects, or empty. Returns
+// which objects could not be read.
+std::optional<UnseenSource> inspect(const SnapshotResult& last, const std::string& objects,
+                                    InvestigationResult& result) {
   result.health = last.health;
   const auto dying = std::ranges::find(last.health, HealthTopic::dying_cgroups, &HealthCheck::topic);
   if (dying != last.health.end() && is_unhealthy(*dying)) {
     result.dying_cgroups = last.dying_cgroups;
     result.pods = last.memory.pods;
   }
-  inspect_large_caches(last, objects, result);
+  auto unread = inspect_large_caches(last, objects, result);
+  if (unread) result.unseen.push_back(*unread);
+  return unread;
 }
 
 int give(const InvestigateArguments& options, InvestigationPlace& place, const std::vector<std::string>& written,
@@ -250,8 +255,9 @@ int investigate_live(const InvestigateArguments& options) {
   add_waiting_share(watched.stock_before.memory, after.memory, watched.seconds_between_snapshots, result.waits);
   result.judgement = judge(watched.evidence);
   add_names(after, result.judgement);
-  inspect(after, {}, result);
-  if (const std::string objects = json_sampled_caches(result.large_caches); place.keeps_files() && !objects.empty()) {
+  const auto unread = inspect(after, {}, result);
+  if (const std::string objects = json_sampled_caches(result.large_caches, unread);
+      place.keeps_files() && !objects.empty()) {
     write_new_file(fmt::format("{}/{}", place.folder(), kObjectsFile), objects);
     watched.written.emplace_back(kObjectsFile);
   }

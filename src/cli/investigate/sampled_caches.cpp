@@ -170,9 +170,17 @@ std::vector<LargeCache> with_kinds(std::vector<LargeCache> caches, const Objects
   return caches;
 }
 
+std::optional<UnseenSource> unread_in(const ObjectsJson& json) {
+  const auto unread = json.find("unread");
+  if (unread == json.end()) return {};
+  return UnseenSource{unread->at("what").get<std::string>(), unread->at("why").get<std::string>(),
+                      unread->at("how").get<std::string>()};
+}
+
 }  // namespace
 
-std::string json_sampled_caches(const std::vector<LargeCache>& caches) {
+std::string json_sampled_caches(const std::vector<LargeCache>& caches, const std::optional<UnseenSource>& unread) {
+  if (caches.empty()) return {};
   ObjectsJson json;
   json["schema"] = kObjectsSchema;
   json["caches"] = ObjectsJson::array();
@@ -182,18 +190,22 @@ std::string json_sampled_caches(const std::vector<LargeCache>& caches) {
     stored["name"] = cache.name;
     json["caches"].push_back(std::move(stored));
   }
-  if (json["caches"].empty()) return {};
+  if (unread) json["unread"] = {{"what", unread->what}, {"why", unread->why}, {"how", unread->how}};
   return json.dump(-1, ' ', false, ObjectsJson::error_handler_t::replace) + "\n";
 }
 
-void read_sampled_caches(const std::string& path, std::vector<LargeCache>& caches) {
+std::optional<UnseenSource> read_sampled_caches(const std::string& path, std::vector<LargeCache>& caches) {
   const auto refuse = [&path](const char* why) {
     return Error(fmt::format("The file does not have kinds of objects of `kmemtrace investigate`: {}", why))
         .at({path, {}, {}});
   };
   const std::string text = read_file(path);
   try {
-    caches = with_kinds(caches, ObjectsJson::parse(text));
+    const auto json = ObjectsJson::parse(text);
+    std::vector<LargeCache> found = with_kinds(caches, json);
+    std::optional<UnseenSource> unread = unread_in(json);
+    caches = std::move(found);
+    return unread;
   } catch (const ObjectsJson::exception& error) {
     throw refuse(error.what());
   } catch (const Error& error) {

@@ -380,7 +380,7 @@ LargeCache sampled_cache() {
 TEST_F(InvestigateCopies, KindsOfObjectsAreKept) {
   LargeCache unknown;
   unknown.name = "dentry";
-  write(kObjectsFile, json_sampled_caches({unknown, sampled_cache()}));
+  write(kObjectsFile, json_sampled_caches({unknown, sampled_cache()}, {}));
   std::vector<LargeCache> caches(3);
   caches[0].name = "other";
   caches[1].name = "kmalloc-192";
@@ -392,16 +392,41 @@ TEST_F(InvestigateCopies, KindsOfObjectsAreKept) {
   constexpr std::size_t kAll = 10;
   EXPECT_EQ(json_cache_kinds(*caches[1].kinds, caches[1].end, kAll),
             json_cache_kinds(*expected.kinds, expected.end, kAll));
-  EXPECT_EQ(json_sampled_caches(caches), json_sampled_caches({expected}));
+  EXPECT_EQ(json_sampled_caches(caches, {}), json_sampled_caches({expected}, {}));
   EXPECT_EQ(caches[1].end, ReadingEnd::most_bytes);
   EXPECT_TRUE(caches[1].kinds->knows_all_slots);
   EXPECT_EQ(caches[1].kinds->kinds[0].members[1].target, expected.kinds->kinds[0].members[1].target);
   EXPECT_EQ(caches[1].kinds->kinds[1].module_source, ModuleSource::unknown);
-  EXPECT_EQ(json_sampled_caches({unknown}), "") << "there is nothing to keep";
+  EXPECT_EQ(json_sampled_caches({}, {}), "") << "there is nothing to keep";
+}
+
+TEST_F(InvestigateCopies, ReasonsForUnreadObjectsAreKept) {
+  LargeCache unknown;
+  unknown.name = "dentry";
+  std::vector<LargeCache> caches = {unknown, sampled_cache()};
+  caches[1].kinds.reset();
+  write(kObjectsFile, json_sampled_caches({unknown, sampled_cache()}, UnseenSource{"dentry", "the kernel", "as root"}));
+  const auto unread = read_sampled_caches(folder_ / kObjectsFile, caches);
+  ASSERT_TRUE(unread);
+  EXPECT_EQ(unread->what, "dentry");
+  EXPECT_EQ(unread->why, "the kernel");
+  EXPECT_EQ(unread->how, "as root");
+  EXPECT_FALSE(caches[0].kinds);
+  EXPECT_TRUE(caches[1].kinds);
+
+  caches[1].kinds.reset();
+  write(kObjectsFile, json_sampled_caches({unknown, sampled_cache()}, {}));
+  EXPECT_FALSE(read_sampled_caches(folder_ / kObjectsFile, caches)) << "no objects are unread";
+
+  caches[1].kinds.reset();
+  write(kObjectsFile, with_replaced(json_sampled_caches({sampled_cache()}, UnseenSource{"dentry", "the kernel", ""}),
+                                    "\"the kernel\"", "[]"));
+  EXPECT_THROW(read_sampled_caches(folder_ / kObjectsFile, caches), Error);
+  EXPECT_FALSE(caches[1].kinds) << "a damaged file changes nothing";
 }
 
 TEST_F(InvestigateCopies, DamagedKindsOfObjectsAreRefused) {
-  const std::string whole = json_sampled_caches({sampled_cache()});
+  const std::string whole = json_sampled_caches({sampled_cache()}, {});
   std::vector<LargeCache> caches(1);
   caches[0].name = "kmalloc-192";
   const auto replaced = [&](const char* what, const char* by) { return with_replaced(whole, what, by); };
@@ -420,7 +445,7 @@ TEST_F(InvestigateCopies, DamagedKindsOfObjectsAreRefused) {
 TEST_F(InvestigateCopies, DamagedKindsOfObjectsChangeNothing) {
   LargeCache second = sampled_cache();
   second.name = "dentry";
-  std::string text = json_sampled_caches({sampled_cache(), second});
+  std::string text = json_sampled_caches({sampled_cache(), second}, {});
   const std::size_t at = text.rfind("\"sampled\":40");
   ASSERT_NE(at, std::string::npos);
   text.insert(at + 10, "-");
@@ -436,7 +461,7 @@ TEST_F(InvestigateCopies, UnknownNumbersOfObjectsStayUnknown) {
   LargeCache cache = sampled_cache();
   cache.kinds->objects.reset();
   cache.kinds->bytes.reset();
-  write(kObjectsFile, json_sampled_caches({cache}));
+  write(kObjectsFile, json_sampled_caches({cache}, {}));
   std::vector<LargeCache> caches(1);
   caches[0].name = cache.name;
   read_sampled_caches(folder_ / kObjectsFile, caches);
@@ -447,7 +472,7 @@ TEST_F(InvestigateCopies, UnknownNumbersOfObjectsStayUnknown) {
 TEST_F(InvestigateCopies, TooManyKindsOfObjectsAreRefused) {
   LargeCache cache = sampled_cache();
   cache.kinds->kinds.resize(10'001, cache.kinds->kinds.front());
-  write(kObjectsFile, json_sampled_caches({cache}));
+  write(kObjectsFile, json_sampled_caches({cache}, {}));
   std::vector<LargeCache> caches(1);
   caches[0].name = cache.name;
   EXPECT_THROW(read_sampled_caches(folder_ / kObjectsFile, caches), Error);
