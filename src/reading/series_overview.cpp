@@ -46,13 +46,18 @@ struct OverviewFile {
   std::uint64_t last_unix_ns;
 };
 
-// Returns the files in order of time. Throws Error if their times overlap, as those of the same file given twice.
+// Returns the files in order of time. Throws Error if a file has no times, or if the times of two files overlap, as
+// those of the same file given twice.
 std::vector<OverviewFile> open_in_order(const std::vector<std::string>& paths) {
   std::vector<OverviewFile> files;
   for (const std::string& path : paths) {
     auto file = std::make_unique<SnapshotFile>(path);
     const std::uint64_t first = file->first().memory.unix_ns;
     const std::uint64_t last = file->last().memory.unix_ns;
+    if (first == 0)
+      throw Error("The file has no times with year and time zone, but the page needs them")
+          .at({path, {}, {}})
+          .hint("`leaks` compares the states without times. `journalctl -k -o short-iso` saves a log with them");
     files.push_back({path, std::move(file), first, std::max(first, last)});
   }
   std::ranges::stable_sort(files, {}, &OverviewFile::first_unix_ns);
