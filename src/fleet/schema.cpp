@@ -68,13 +68,18 @@ std::uint32_t version_of(ClickHouse& server) {
   return newest.empty() ? 0 : AnswerCells(newest.front()).number_32();
 }
 
-// Returns the name of the cluster for which the tables were made. engine_full is "Distributed(fleet, 'kmemtrace', …)".
+// Returns the name of the cluster for which the tables were made. engine_full is "Distributed('fleet', 'kmemtrace',
+// …)", or without quotation marks.
 std::string cluster_of_tables(ClickHouse& server) {
   const std::vector<nlohmann::json> rows =
-      server.query(fmt::format("SELECT extract(engine_full, '^Distributed[(][^a-zA-Z0-9_]?([a-zA-Z0-9_.-]+)') FROM "
+      server.query(fmt::format("SELECT extract(engine_full, '^Distributed[(][\\'\"`]?([^\\'\"`,)]+)') FROM "
                                "system.tables WHERE database = {} AND name = 'sums'",
                                sql_string(server.database())));
-  return rows.empty() ? std::string() : AnswerCells(rows.front()).text();
+  std::string cluster = rows.empty() ? std::string() : AnswerCells(rows.front()).text();
+  if (cluster.empty())
+    throw Error(fmt::format("The tables of the database {} do not name their cluster", server.database()))
+        .hint("Name it with --cluster");
+  return cluster;
 }
 
 // Refuses the databases of the server itself. In such a database, new tables would be mixed with system tables, or the
