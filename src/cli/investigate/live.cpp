@@ -95,8 +95,8 @@ class Watch {
     const Clock::time_point before = Clock::now();
     watched_.before = collect_snapshot();
     watched_.start_unix_ns = watched_.before.unix_ns;
-    inspect_before();
-    kmt_format::write_snapshot(request_.folder + "/before.kmt", watched_.before, watched_.kernel);
+    write_snapshot("before.kmt", watched_.before);
+    if (inspect_before()) write_snapshot("before.kmt", watched_.before);
     watched_.written.emplace_back("before.kmt");
     begin_ = Clock::now();
     begin_boot_ns_ = boottime_ns();
@@ -133,8 +133,8 @@ class Watch {
       watched_.unseen.push_back(recording_.why_none);
     watched_.seconds_between_snapshots = std::chrono::duration<double>(Clock::now() - before).count();
     watched_.after = collect_snapshot();
-    inspect_after();
-    kmt_format::write_snapshot(request_.folder + "/after.kmt", watched_.after, watched_.kernel);
+    write_snapshot("after.kmt", watched_.after);
+    if (inspect_after()) write_snapshot("after.kmt", watched_.after);
     watched_.written.emplace_back("after.kmt");
     watched_.cost = {static_cast<double>(own_cpu_ns()) / 1e9,
                      kernel_seconds(),
@@ -157,21 +157,30 @@ class Watch {
     return static_cast<double>(ns - std::min(ns, first)) / 1e9;
   }
 
-  // Counts page frames, and reserves the CPU time for what the end of the investigation inspects.
-  void inspect_before() {
+  void write_snapshot(const char* name, const StateSample& sample) const {
+    kmt_format::write_snapshot(fmt::format("{}/{}", request_.folder, name), sample, watched_.kernel);
+  }
+
+  // Counts page frames, and reserves the CPU time for what the end of the investigation inspects. Counting may take
+  // long, so the snapshot must be stored before. Returns true if the counts were added to the snapshot.
+  bool inspect_before() {
     watched_.stock_before = snapshot_of(watched_.before, watched_.kernel);
+    const std::size_t texts = watched_.before.texts.size();
     frames_.begin(watched_.stock_before, watched_.before, plan_, watched_.unseen);
     plan_.reserved_cpu_seconds = frames_.cpu_seconds_to_end();
     if (!large_caches(watched_.stock_before, {}).empty()) plan_.reserved_cpu_seconds += kSecondsOfObjects;
+    return watched_.before.texts.size() != texts;
   }
 
-  void inspect_after() {
+  // Like inspect_before().
+  bool inspect_after() {
     watched_.stock_after = snapshot_of(watched_.after, watched_.kernel);
     frames_.end(watched_.stock_after, watched_.after, watched_.unseen);
     watched_.census = frames_.change(watched_.stock_after);
-    if (!frames_.last()) return;
+    if (!frames_.last()) return false;
     watched_.stock_after.pages = frames_.last();
     watched_.stock_after.health = health_of(watched_.stock_after);
+    return true;
   }
 
   double used_cpu() const { return static_cast<double>(own_cpu_ns()) / 1e9 + kernel_seconds(); }
