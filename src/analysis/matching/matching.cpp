@@ -28,19 +28,42 @@ unsigned unit_of(const Event& event) {
 
 }  // namespace
 
-void Classifier::classify(MatchedBatch& batch) {
+void Classifier::begin_batch(const EventBatch& events) {
+  if (!begun_ && !events.empty()) {
+    filter_.begin(events.front().time_ns);
+    begun_ = true;
+  }
+  grouping_.begin_batch();
+}
+
+void Classifier::end_batch(const EventBatch& events, BatchOrigins& origins) {
+  if (grouping_.by_freer()) {
+    origins.freers.assign(events.size(), 0);
+    for (std::size_t i = 0; i < events.size(); ++i)
+      if (is_free(events[i].kind) || events[i].kind == EventKind::page_free)
+        origins.freers[i] = grouping_.freer_of(events[i]);
+  }
+  origins.new_origins = grouping_.take_new_origins();
+}
+
+void Classifier::classify(MatchedBatch& batch, BatchOrigins& origins) {
   static_assert(kSlabUnits == 4, "unit_of() takes two bits");
   batch.steps.assign(batch.events.size(), {});
   batch.pages.clear();
   for (auto& queue : batch.queues) queue.clear();
-  if (!begun_ && !batch.events.empty()) {
-    filter_.begin(batch.events.front().time_ns);
-    begun_ = true;
-  }
-  grouping_.begin_batch();
+  begin_batch(batch.events);
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) classify(batch.events[i], i, batch.steps[i], batch);
-  if (grouping_.by_freer()) find_freers(batch);
-  batch.new_origins = grouping_.take_new_origins();
+  end_batch(batch.events, origins);
+}
+
+void Classifier::find_origins(const MatchedBatch& batch, BatchOrigins& origins) {
+  origins.of_events.resize(batch.events.size());
+  begin_batch(batch.events);
+  for (std::size_t i = 0; i < batch.events.size(); ++i) {
+    grouping_.see(batch.events[i]);
+    origins.of_events[i] = batch.steps[i].origin == 0 ? 0 : grouping_.origin_of(batch.events[i]);
+  }
+  end_batch(batch.events, origins);
 }
 
 void Classifier::classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch) {
@@ -61,14 +84,6 @@ void Classifier::classify(const Event& event, std::uint32_t index, Step& step, M
     step.outcome = Outcome::failed;
   else
     batch.queues[unit_of(event)].push_back(index);
-}
-
-void Classifier::find_freers(MatchedBatch& batch) {
-  batch.freers.assign(batch.events.size(), 0);
-  for (std::size_t i = 0; i < batch.events.size(); ++i) {
-    const Event& event = batch.events[i];
-    if (is_free(event.kind) || event.kind == EventKind::page_free) batch.freers[i] = grouping_.freer_of(event);
-  }
 }
 
 void Matching::match(MatchedBatch& batch, unsigned unit) {

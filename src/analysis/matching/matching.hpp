@@ -48,28 +48,33 @@ struct PagesTaken {
 constexpr unsigned kSlabUnits = 4;
 constexpr unsigned kUnits = kSlabUnits + 1;
 
-// The origins of an allocation in the reports that share a matching (shared_matching.hpp); index: report.
-using SharedOrigins = std::array<std::uint32_t, 8>;
-
 struct MatchedBatch {
   EventBatch events;
-  std::vector<Step> steps;  // one for each event
-  std::vector<Origin> new_origins;
+  std::vector<Step> steps;                                // one for each event
   std::array<std::vector<std::uint32_t>, kUnits> queues;  // index: unit; value: indices of the unit's events
   std::vector<PagesTaken> pages;                          // in the order of the events
-  std::vector<SharedOrigins> new_shared_origins;          // only used by the first of the reports that share a matching
-  std::vector<std::uint32_t> freers;  // index: event; value: Grouping::freer_of(); empty if no key needs it
+};
+
+// The part of a matched batch that depends on the keys of a report.
+struct BatchOrigins {
+  std::vector<Origin> new_origins;       // their numbers follow those of earlier batches; the first number is 1
+  std::vector<std::uint32_t> freers;     // index: event; value: Grouping::freer_of(); empty if no key needs it
+  std::vector<std::uint32_t> of_events;  // index: event; only used by find_origins()
 };
 
 class Classifier {
  public:
   Classifier(EventFilter filter, Grouping& grouping) : filter_(std::move(filter)), grouping_(grouping) {}
-  void classify(MatchedBatch& batch);
+  void classify(MatchedBatch& batch, BatchOrigins& origins);
+  // Finds the origins of the events that classify() of another report selected. Both reports must have the same filter.
+  // Stores the origins in origins.of_events.
+  void find_origins(const MatchedBatch& batch, BatchOrigins& origins);
   const EventFilter& filter() const { return filter_; }
 
  private:
   void classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch);
-  void find_freers(MatchedBatch& batch);
+  void begin_batch(const EventBatch& events);
+  void end_batch(const EventBatch& events, BatchOrigins& origins);
 
   EventFilter filter_;
   Grouping& grouping_;

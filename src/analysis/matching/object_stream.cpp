@@ -31,6 +31,7 @@ struct ObjectStream::State {
   Matching matching;
   ObjectSink& sink;
   MatchedBatch batch;
+  BatchOrigins origins;
   std::vector<std::uint32_t> kind_of;  // index: number of the object
   std::vector<std::uint32_t> free;
   EventSpan span;
@@ -43,7 +44,7 @@ ObjectStream::~ObjectStream() = default;
 const EventSpan& ObjectStream::span() const { return state_->span; }
 
 void ObjectStream::State::send_kinds() {
-  for (const Origin& origin : batch.new_origins) {
+  for (const Origin& origin : origins.new_origins) {
     const KeyValue name = grouping.values_of(origin.group, symbols).front();
     const auto* const cache = std::get_if<std::string>(&name);
     sink.kind({origin, cache == nullptr ? std::string() : *cache});
@@ -92,7 +93,7 @@ void ObjectStream::add(EventBatch& events) {
   State& state = *state_;
   MatchedBatch& batch = state.batch;
   std::swap(batch.events, events);
-  state.classifier.classify(batch);
+  state.classifier.classify(batch, state.origins);
   state.send_kinds();
   state.number_objects();
   for (unsigned unit = 0; unit < kSlabUnits; ++unit) state.matching.match(batch, unit);

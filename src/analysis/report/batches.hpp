@@ -1,40 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Batches of events on their way through the stages of analyses.
+// Batches of events on their way through the stages of several reports.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "analysis/matching/shared_matching.hpp"
 #include "analysis/report/report.hpp"
 #include "trace/source.hpp"
 
 namespace kmt {
 
-// One batch of events, with a copy for each analysis.
-using Batches = std::vector<MatchedBatch>;
+struct ReportBatch {
+  std::vector<MatchedBatch> matched;  // one for each group of reports that select the same events
+  std::vector<BatchOrigins> origins;  // one for each report
+};
 
-// Runs the stages of several analyses. Analyses that select the same events share a matching.
+// Runs the stages of several reports. Reports that select the same events share a matching.
 class AnalysisStages {
  public:
-  // The analyses must outlive this object. Keep all of them until finish() was called for each.
+  // The analyses must outlive this object.
   explicit AnalysisStages(std::span<ReportAnalysis* const> analyses);
 
-  void run(unsigned stage, Batches& batches);
+  ReportBatch make_batch() const;
+  // Returns false if the source has ended.
+  bool read(Source& source, ReportBatch& batch) const;
+  void run(unsigned stage, ReportBatch& batch);
 
  private:
   struct Group {
-    std::vector<std::size_t> members;        // indices into analyses_
-    std::shared_ptr<SharedMatching> shared;  // null if the group has one member
+    std::vector<std::size_t> members;  // indices into analyses_
+    SharedMatching shared;             // only used if there are several members
   };
-  void run(unsigned stage, const Group& group, Batches& batches);
+  void run(unsigned stage, Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins);
 
   std::span<ReportAnalysis* const> analyses_;
   std::vector<Group> groups_;
 };
-
-// Returns false if the source has ended.
-bool read_batches(Source& source, Batches& batches);
 
 // Runs all stages on one batch after the other.
 void run_in_one_thread(Source& source, std::span<ReportAnalysis* const> analyses);

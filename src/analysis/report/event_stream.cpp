@@ -36,6 +36,7 @@ struct EventStream::State {
   Matching matching;
   EventSink& sink;
   MatchedBatch batch;
+  BatchOrigins origins;
   std::vector<EndedPart> ended;  // allocations, or parts of them, that the current event ends
   std::uint32_t allocations = 0;
   FreeCounts frees{};
@@ -103,7 +104,7 @@ void EventStream::add(EventBatch& events) {
   State& state = *state_;
   MatchedBatch& batch = state.batch;
   std::swap(batch.events, events);
-  state.classifier.classify(batch);
+  state.classifier.classify(batch, state.origins);
   state.number_allocations();
   for (unsigned unit = 0; unit < kUnits; ++unit) state.matching.match(batch, unit);
   const PagesTaken* pages = batch.pages.data();

@@ -240,20 +240,21 @@ class HistoryMaker {
 
   // Compares the pages of page tables with the pages of user memory.
   void find_page_tables() {
-    from_.live.for_each([&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
-      if (number == 0) return;
-      const Origin& origin = from_.origins[number];
-      PageTables& of_process = page_tables_[origin.process];
-      if (allocator == Allocator::slab && origin.from_cache && is_task(origin.call_site)) ++of_process.tasks;
-      if (allocator != Allocator::pages) return;
-      if (origin.migrate_type == movable_ || origin.page_use == PageUse::reclaimable_slab) {
-        of_process.user_pages += pages;
-        all_page_tables_.user_pages += pages;
-      } else if (origin.page_use == PageUse::page_table) {
-        of_process.pages += pages;
-        all_page_tables_.pages += pages;
-      }
-    });
+    from_.matching.for_each_live(
+        [&](Allocator allocator, std::uint32_t number, std::uint64_t, std::uint64_t pages, bool) {
+          if (number == 0) return;
+          const Origin& origin = from_.origins[number];
+          PageTables& of_process = page_tables_[origin.process];
+          if (allocator == Allocator::slab && origin.from_cache && is_task(origin.call_site)) ++of_process.tasks;
+          if (allocator != Allocator::pages) return;
+          if (origin.migrate_type == movable_ || origin.page_use == PageUse::reclaimable_slab) {
+            of_process.user_pages += pages;
+            all_page_tables_.user_pages += pages;
+          } else if (origin.page_use == PageUse::page_table) {
+            of_process.pages += pages;
+            all_page_tables_.pages += pages;
+          }
+        });
   }
 
   // True if a call site allocates the task_struct of a new task.
@@ -436,7 +437,7 @@ std::vector<SharedHistory> histories_of_groups(const HistorySources& sources, st
     maker.add_reuse(*of_allocator[static_cast<std::size_t>(origin.allocator)], number);
   }
   Holders holders(sources);
-  sources.live.for_each(
+  sources.matching.for_each_live(
       [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool head) {
         if (number == 0) return;
         const Origin& origin = sources.origins[number];

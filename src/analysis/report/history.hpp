@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/matching/grouping.hpp"
+#include "analysis/matching/matching.hpp"
 #include "analysis/matching/missing_frees.hpp"
-#include "analysis/matching/shared_matching.hpp"
 #include "analysis/report/cpu_page_lists.hpp"
 #include "analysis/report/older_frees.hpp"
 #include "analysis/series/time_series.hpp"
@@ -96,7 +96,7 @@ class History {
 // The data from which histories of groups are computed.
 struct HistorySources {
   const History& history;
-  LiveAllocations live;
+  const Matching& matching;
   const std::vector<Origin>& origins;
   const TraceInfo& info;
   const SymbolNames& symbols;

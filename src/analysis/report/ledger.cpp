@@ -30,9 +30,9 @@ std::uint64_t lifetime(std::uint64_t began_ns, std::uint64_t end_ns) {
 
 }  // namespace
 
-void Ledger::add(const MatchedBatch& batch) {
-  origins_.insert(origins_.end(), batch.new_origins.begin(), batch.new_origins.end());
-  for (const Origin& origin : batch.new_origins)
+void Ledger::add(const MatchedBatch& batch, const BatchOrigins& origins) {
+  origins_.insert(origins_.end(), origins.new_origins.begin(), origins.new_origins.end());
+  for (const Origin& origin : origins.new_origins)
     if (accounts_.size() <= origin.group) accounts_.resize(origin.group + std::size_t{1});
 
   if (window_ && whole_span_.events == 0 && !batch.events.empty()) window_->begin(batch.events.front().time_ns);
@@ -48,7 +48,7 @@ void Ledger::add(const MatchedBatch& batch) {
     (step.selected ? selected_events_ : other_events_).add(event);
     const PagesTaken* const taken = pages;
     while (pages != pages_end && pages->event == i) ++pages;
-    const std::uint32_t freer = batch.freers.empty() ? 0 : batch.freers[i];
+    const std::uint32_t freer = origins.freers.empty() ? 0 : origins.freers[i];
 
     if (step.outcome == Outcome::other) continue;
     if (step.outcome == Outcome::failed) {

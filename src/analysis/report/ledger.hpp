@@ -68,7 +68,7 @@ class Ledger {
     if (options_.traffic) traffic_.emplace();
     if (options_.window) window_.emplace(*options_.window);
   }
-  void add(const MatchedBatch& batch);
+  void add(const MatchedBatch& batch, const BatchOrigins& origins);
   // Counts an allocation, or a part of it, that is live at the end of the trace.
   void add_live(const Origin& origin, const LiveCount& amount, std::uint64_t began_ns) {
     if (window_) window_->add_live(origin.allocator, origin.group, amount, began_ns);

@@ -21,30 +21,30 @@ constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
 void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
   AnalysisStages all(analyses);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  std::vector<Batches> places(kBatches, Batches(analyses.size()));
+  std::vector<ReportBatch> places(kBatches, all.make_batch());
   std::size_t next = 0;
-  tbb::filter<void, Batches*> stages =
-      tbb::make_filter<void, Batches*>(tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> Batches* {
+  tbb::filter<void, ReportBatch*> stages = tbb::make_filter<void, ReportBatch*>(
+      tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> ReportBatch* {
         // The last stage also handles batches in order. It has therefore finished the batch that used this place
         // before.
-        Batches& batches = places[next++ % kBatches];
-        if (!read_batches(source, batches)) {
+        ReportBatch& batch = places[next++ % kBatches];
+        if (!all.read(source, batch)) {
           control.stop();
           return nullptr;
         }
-        all.run(0, batches);
-        return &batches;
+        all.run(0, batch);
+        return &batch;
       });
   for (unsigned stage = 1; stage + 1 < ReportAnalysis::kStages; ++stage)
-    stages = stages &
-             tbb::make_filter<Batches*, Batches*>(tbb::filter_mode::serial_in_order, [&all, stage](Batches* batches) {
-               all.run(stage, *batches);
-               return batches;
-             });
-  tbb::parallel_pipeline(
-      kBatches, stages & tbb::make_filter<Batches*, void>(tbb::filter_mode::serial_in_order, [&all](Batches* batches) {
-                  all.run(ReportAnalysis::kStages - 1, *batches);
-                }));
+    stages = stages & tbb::make_filter<ReportBatch*, ReportBatch*>(tbb::filter_mode::serial_in_order,
+                                                                   [&all, stage](ReportBatch* batch) {
+                                                                     all.run(stage, *batch);
+                                                                     return batch;
+                                                                   });
+  tbb::parallel_pipeline(kBatches, stages & tbb::make_filter<ReportBatch*, void>(
+                                                tbb::filter_mode::serial_in_order, [&all](ReportBatch* batch) {
+                                                  all.run(ReportAnalysis::kStages - 1, *batch);
+                                                }));
 }
 
 }  // namespace

@@ -52,18 +52,19 @@ void ReplacedObjects::count_births() {
   births_of_origin_.resize(from_.origins.size());
   const TimeBuckets& clock = *from_.history.clock();
   const std::uint64_t length = std::max<std::uint64_t>(clock.end_ns() - clock.start_ns(), 1);
-  from_.live.for_each([&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t, bool head) {
-    if (number == 0 || !head) return;
-    const std::uint64_t since_start = began_ns > clock.start_ns() ? began_ns - clock.start_ns() : 0;
-    const auto third = static_cast<std::size_t>(std::min<std::uint64_t>(since_start / (length / 3 + 1), 2));
-    ++births_of_origin_[number][third];
-    if (allocator != Allocator::slab) return;
-    ++births_of_site_[from_.origins[number].call_site.value][third];
-    if (const std::uint32_t cache = cache_of(number); cache != 0)
-      ++births_of_cache_[cache][third];
-    else if (from_.origins[number].from_cache)
-      ++births_of_size_[from_.origins[number].bytes_allocated][third];
-  });
+  from_.matching.for_each_live(
+      [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t, bool head) {
+        if (number == 0 || !head) return;
+        const std::uint64_t since_start = began_ns > clock.start_ns() ? began_ns - clock.start_ns() : 0;
+        const auto third = static_cast<std::size_t>(std::min<std::uint64_t>(since_start / (length / 3 + 1), 2));
+        ++births_of_origin_[number][third];
+        if (allocator != Allocator::slab) return;
+        ++births_of_site_[from_.origins[number].call_site.value][third];
+        if (const std::uint32_t cache = cache_of(number); cache != 0)
+          ++births_of_cache_[cache][third];
+        else if (from_.origins[number].from_cache)
+          ++births_of_size_[from_.origins[number].bytes_allocated][third];
+      });
 }
 
 void ReplacedObjects::find_older_by_size() {

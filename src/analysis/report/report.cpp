@@ -152,8 +152,7 @@ struct ReportAnalysis::State {
   Grouping grouping;
   Classifier classifier;
   Matching matching;
-  LiveAllocations live_allocations{&matching};
-  std::shared_ptr<const SharedMatching> shared_matching;  // null if no other report shares the matching
+  const Matching* used_matching = &matching;  // perhaps that of another report
   Ledger ledger;
   KnownCauses causes;
   std::vector<LiveCount> live;  // index: number of the origin; value: its live memory; excludes pages
@@ -167,6 +166,7 @@ struct ReportAnalysis::State {
   bool history_of_live;
   bool judges_reclaimable;
   MatchedBatch batch;                    // only used by add()
+  BatchOrigins batch_origins;            // only used by add()
   std::vector<SharedHistory> histories;  // index: group; empty if histories were not requested
   std::vector<SharedTraffic> traffic;    // index: group; empty if traffic was not requested
 };
@@ -177,28 +177,28 @@ ReportAnalysis::~ReportAnalysis() = default;
 
 CacheNames& ReportAnalysis::cache_names() { return state_->caches; }
 
-void ReportAnalysis::run_stage(unsigned stage, MatchedBatch& batch) {
+void ReportAnalysis::run_stage(unsigned stage, MatchedBatch& batch, BatchOrigins& origins) {
   if (stage == 0)
-    state_->classifier.classify(batch);
+    state_->classifier.classify(batch, origins);
   else if (stage <= kUnits)
     state_->matching.match(batch, stage - 1);
   else
-    state_->ledger.add(batch);
+    state_->ledger.add(batch, origins);
 }
 
 bool ReportAnalysis::selects_like(const ReportAnalysis& other) const {
   return state_->classifier.filter().wanted() == other.state_->classifier.filter().wanted();
 }
 
-void ReportAnalysis::share_matching(const ReportAnalysis& first, std::shared_ptr<const SharedMatching> shared,
-                                    std::size_t report) {
-  state_->live_allocations = {&first.state_->matching, shared.get(), report};
-  state_->shared_matching = std::move(shared);
+void ReportAnalysis::share_matching(const ReportAnalysis& first) { state_->used_matching = &first.state_->matching; }
+
+void ReportAnalysis::find_origins(const MatchedBatch& batch, BatchOrigins& origins) {
+  state_->classifier.find_origins(batch, origins);
 }
 
 void ReportAnalysis::add(const EventBatch& batch) {
   state_->batch.events = batch;
-  for (unsigned stage = 0; stage < kStages; ++stage) run_stage(stage, state_->batch);
+  for (unsigned stage = 0; stage < kStages; ++stage) run_stage(stage, state_->batch, state_->batch_origins);
 }
 
 AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
@@ -356,7 +356,7 @@ void ReportAnalysis::State::count_live(std::uint64_t end_ns) {
   live.resize(ledger.origins().size());
   older_than_loss.resize(live.size());
   const std::uint64_t lost_until_ns = frees_missing_until(info, end_ns);
-  live_allocations.for_each(
+  used_matching->for_each_live(
       [&](Allocator allocator, std::uint32_t number, std::uint64_t began_ns, std::uint64_t pages, bool head) {
         if (number == 0) return;
         const Origin& origin = ledger.origins()[number];
@@ -459,7 +459,7 @@ std::optional<Histories> ReportAnalysis::State::make_histories(std::uint64_t end
   Histories common;
   common.cut_at_ns = cut_at_ns;
   histories = histories_of_groups(
-      {*ledger.history(), live_allocations, ledger.origins(), info, symbols, grouping, judges_reclaimable},
+      {*ledger.history(), *used_matching, ledger.origins(), info, symbols, grouping, judges_reclaimable},
       ledger.accounts().size(), groups_to_follow(common), common);
   return common;
 }

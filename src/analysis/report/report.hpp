@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/matching/shared_matching.hpp"
+#include "analysis/matching/matching.hpp"
 #include "results/report/report.hpp"
 #include "trace/code/symbol_names.hpp"
 #include "trace/source.hpp"
@@ -63,13 +63,14 @@ class ReportAnalysis {
   // run at the same time. The first stage must not run while the source is reading, because both use the tables of the
   // trace.
   static constexpr unsigned kStages = kUnits + 2;
-  void run_stage(unsigned stage, MatchedBatch& batch);
+  void run_stage(unsigned stage, MatchedBatch& batch, BatchOrigins& origins);
 
   // True if both reports select the same events. They can then share a matching.
   bool selects_like(const ReportAnalysis& other) const;
-  // Uses the matching of `first`, which must outlive this object. Only the stages of `first` then match. `report` is
-  // the number of this report in `shared`.
-  void share_matching(const ReportAnalysis& first, std::shared_ptr<const SharedMatching> shared, std::size_t report);
+  // Uses the matching of `first`, which must outlive this object. Call find_origins() instead of the first stage, and
+  // then only the last stage.
+  void share_matching(const ReportAnalysis& first);
+  void find_origins(const MatchedBatch& batch, BatchOrigins& origins);
 
   // Runs all stages one after the other.
   void add(const EventBatch& batch);
