@@ -107,12 +107,27 @@ void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
     if (!teaches(event)) continue;
     if (event.kind == EventKind::cache_alloc) {
       if (event.cache.value != 0) named_by_allocations_ = true;
-      const Request request{info.tables.call_sites[event.call_site.value], event.bytes_allocated};
-      objects_.allocate(event, requests_.id_of(request).first);
+      objects_.allocate(event, request_of(event, info));
     } else if (const auto [outcome, object] = objects_.release(event); outcome == FreeOutcome::matched) {
-      ++learned_[object.origin][info.tables.cache_names[event.cache.value]];
+      count_free(object.origin, event.cache.value, info);
     }
   }
+}
+
+std::uint32_t CacheNames::request_of(const Event& event, const TraceInfo& info) {
+  const std::uint32_t site = event.call_site.value;
+  if (site >= recent_requests_.size()) recent_requests_.resize(info.tables.call_sites.size());
+  RecentRequest& recent = recent_requests_[site];
+  if (recent.id == ~0u || recent.bytes != event.bytes_allocated)
+    recent = {event.bytes_allocated, requests_.id_of({info.tables.call_sites[site], event.bytes_allocated}).first};
+  return recent.id;
+}
+
+void CacheNames::count_free(std::uint32_t request, std::uint32_t cache, const TraceInfo& info) {
+  if (request >= recent_frees_.size()) recent_frees_.resize(requests_.size());
+  RecentFree& recent = recent_frees_[request];
+  if (recent.cache != cache) recent = {cache, &learned_[request][info.tables.cache_names[cache]]};
+  ++*recent.count;
 }
 
 void CacheNames::take_learned(const CacheNames& other) {

@@ -32,7 +32,11 @@ class CacheNames {
   // Takes over what `other` learned from the same trace.
   void take_learned(const CacheNames& other);
   // Frees the memory that only learn() needs.
-  void end_learning() { objects_ = {}; }
+  void end_learning() {
+    objects_ = {};
+    recent_requests_ = {};
+    recent_frees_ = {};
+  }
   // True if allocation events name the cache. Then names need not be learned from frees.
   bool named_by_allocations() const { return named_by_allocations_; }
 
@@ -56,6 +60,17 @@ class CacheNames {
   };
   static constexpr std::uint32_t kKmalloc = ~0u;
   enum class KmallocKind : std::uint8_t { normal, cgroup, reclaimable, dma };
+  // The last result of a look-up, which the next look-up nearly always repeats.
+  struct RecentRequest {
+    std::uint64_t bytes = 0;
+    std::uint32_t id = ~0u;
+  };
+  struct RecentFree {
+    std::uint32_t cache = 0;         // cache ID in the event
+    std::uint64_t* count = nullptr;  // points into learned_
+  };
+  std::uint32_t request_of(const Event& event, const TraceInfo& info);
+  void count_free(std::uint32_t request, std::uint32_t cache, const TraceInfo& info);
   std::uint32_t flag(std::string_view name) const;
   KmallocKind kind_of(std::uint32_t gfp_flags) const;
   std::string name_of(const Source& source) const;
@@ -73,6 +88,8 @@ class CacheNames {
   bool named_by_allocations_ = false;
   SlabMatcher objects_;  // only used while learning; SlabObject::origin is then an ID in requests_
   InternTable<Request> requests_;
+  std::vector<RecentRequest> recent_requests_;  // only used while learning; index: a CallSiteId
+  std::vector<RecentFree> recent_frees_;        // only used while learning; index: an ID in requests_
   // By ID in requests_: number of frees for each name of a cache.
   std::map<std::uint32_t, std::map<std::string, std::uint64_t>> learned_;
 
