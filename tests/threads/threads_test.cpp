@@ -41,16 +41,24 @@ TEST(Pipeline, ResultDoesNotDependOnThreads) {
   const auto rows_by = [](unsigned threads) {
     const std::unique_ptr<Source> source = open_trace(std::string(std::getenv("KMEMTRACE_DATA")) + "/amd64/trace.dat");
     const NoNames names;
-    ReportRequest request;
-    request.by = {GroupKey::call_site, GroupKey::task, GroupKey::size};
-    ReportAnalysis analysis(source->info(), names, std::move(request));
-    ReportAnalysis* const one[] = {&analysis};
-    run_analyses(*source, one, threads);
+    // The first two reports share a matching.
+    std::vector<ReportRequest> requests(3);
+    requests[0].by = {GroupKey::call_site, GroupKey::task, GroupKey::size};
+    requests[1].by = {GroupKey::cpu};
+    requests[1].history = requests[1].traffic = true;
+    requests[2].filter.cpus = {0};
+    std::vector<std::unique_ptr<ReportAnalysis>> analyses;
+    std::vector<ReportAnalysis*> pointers;
+    for (ReportRequest& request : requests)
+      pointers.push_back(
+          analyses.emplace_back(std::make_unique<ReportAnalysis>(source->info(), names, std::move(request))).get());
+    run_analyses(*source, pointers, threads);
     std::vector<std::string> rows;
-    for (const GroupTable& table : analysis.finish().groups)
-      for (const GroupRow& row : table.rows)
-        rows.push_back(
-            fmt::format("{} {} {} {}", row.allocations, row.matched_frees, row.bytes_allocated, row.live_bytes));
+    for (ReportAnalysis* const analysis : pointers)
+      for (const GroupTable& table : analysis->finish().groups)
+        for (const GroupRow& row : table.rows)
+          rows.push_back(
+              fmt::format("{} {} {} {}", row.allocations, row.matched_frees, row.bytes_allocated, row.live_bytes));
     return rows;
   };
   const std::vector<std::string> rows = rows_by(1);

@@ -12,6 +12,7 @@ AnalysisStages::AnalysisStages(std::span<ReportAnalysis* const> analyses) : anal
              analyses[i]->selects_like(*analyses[group.members[0]]);
     });
     if (same != groups_.end()) analyses[i]->share_matching(*analyses[same->members[0]]);
+    group_of_.push_back(static_cast<std::size_t>(same - groups_.begin()));
     (same == groups_.end() ? groups_.emplace_back() : *same).members.push_back(i);
   }
 }
@@ -28,22 +29,26 @@ bool AnalysisStages::read(Source& source, ReportBatch& batch) const {
   return true;
 }
 
-void AnalysisStages::run(unsigned stage, ReportBatch& batch) {
-  for (std::size_t group = 0; group < groups_.size(); ++group)
-    run(stage, groups_[group], batch.matched[group], batch.origins);
-}
-
-void AnalysisStages::run(unsigned stage, Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins) {
-  const std::size_t first = group.members.front();
-  if (stage + 1 == ReportAnalysis::kStages) {
-    for (const std::size_t member : group.members) analyses_[member]->run_stage(stage, batch, origins[member]);
+void AnalysisStages::run(std::size_t stage, ReportBatch& batch) {
+  constexpr unsigned kLast = ReportAnalysis::kStages - 1;
+  if (stage >= kLast) {
+    const std::size_t report = stage - kLast;
+    analyses_[report]->run_stage(kLast, batch.matched[group_of_[report]], batch.origins[report]);
     return;
   }
-  analyses_[first]->run_stage(stage, batch, origins[first]);
-  if (stage > 0 || group.members.size() == 1) return;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    const std::size_t first = group.members.front();
+    analyses_[first]->run_stage(static_cast<unsigned>(stage), batch.matched[i], batch.origins[first]);
+    if (stage == 0 && group.members.size() > 1) find_origins(group, batch.matched[i], batch.origins);
+  }
+}
+
+// Finds the origins for all reports of the group except the first, which has found its own.
+void AnalysisStages::find_origins(Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins) {
   std::vector<BatchOrigins*> of_group;
   for (const std::size_t member : group.members) {
-    if (member != first) analyses_[member]->find_origins(batch, origins[member]);
+    if (member != group.members.front()) analyses_[member]->find_origins(batch, origins[member]);
     of_group.push_back(&origins[member]);
   }
   group.shared.join(batch, of_group);
@@ -53,7 +58,7 @@ void run_in_one_thread(Source& source, std::span<ReportAnalysis* const> analyses
   AnalysisStages stages(analyses);
   ReportBatch batch = stages.make_batch();
   while (stages.read(source, batch))
-    for (unsigned stage = 0; stage < ReportAnalysis::kStages; ++stage) stages.run(stage, batch);
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) stages.run(stage, batch);
 }
 
 }  // namespace kmt

@@ -25,17 +25,20 @@ class AnalysisStages {
   ReportBatch make_batch() const;
   // Returns false if the source has ended.
   bool read(Source& source, ReportBatch& batch) const;
-  void run(unsigned stage, ReportBatch& batch);
+  // Number of stages, at least 2. The last stage of each report is a separate stage, so that these run in parallel.
+  std::size_t size() const { return ReportAnalysis::kStages - 1 + analyses_.size(); }
+  void run(std::size_t stage, ReportBatch& batch);
 
  private:
   struct Group {
     std::vector<std::size_t> members;  // indices into analyses_
     SharedMatching shared;             // only used if there are several members
   };
-  void run(unsigned stage, Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins);
+  void find_origins(Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins);
 
   std::span<ReportAnalysis* const> analyses_;
   std::vector<Group> groups_;
+  std::vector<std::size_t> group_of_;  // index: report
 };
 
 // Runs all stages on one batch after the other.

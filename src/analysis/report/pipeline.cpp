@@ -15,19 +15,18 @@ namespace kmt {
 
 namespace {
 
-// Number of batches in progress: enough to keep all stages busy, few enough to fit into the cache.
-constexpr std::size_t kBatches = ReportAnalysis::kStages + 1;
-
 void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses, unsigned threads) {
   AnalysisStages all(analyses);
+  // Number of batches in progress: enough to keep all stages busy, few enough to fit into the cache.
+  const std::size_t most_batches = all.size() + 1;
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  std::vector<ReportBatch> places(kBatches, all.make_batch());
+  std::vector<ReportBatch> places(most_batches, all.make_batch());
   std::size_t next = 0;
   tbb::filter<void, ReportBatch*> stages = tbb::make_filter<void, ReportBatch*>(
       tbb::filter_mode::serial_in_order, [&](tbb::flow_control& control) -> ReportBatch* {
         // The last stage also handles batches in order. It has therefore finished the batch that used this place
         // before.
-        ReportBatch& batch = places[next++ % kBatches];
+        ReportBatch& batch = places[next++ % most_batches];
         if (!all.read(source, batch)) {
           control.stop();
           return nullptr;
@@ -35,16 +34,15 @@ void run_side_by_side(Source& source, std::span<ReportAnalysis* const> analyses,
         all.run(0, batch);
         return &batch;
       });
-  for (unsigned stage = 1; stage + 1 < ReportAnalysis::kStages; ++stage)
+  for (std::size_t stage = 1; stage + 1 < all.size(); ++stage)
     stages = stages & tbb::make_filter<ReportBatch*, ReportBatch*>(tbb::filter_mode::serial_in_order,
                                                                    [&all, stage](ReportBatch* batch) {
                                                                      all.run(stage, *batch);
                                                                      return batch;
                                                                    });
-  tbb::parallel_pipeline(kBatches, stages & tbb::make_filter<ReportBatch*, void>(
-                                                tbb::filter_mode::serial_in_order, [&all](ReportBatch* batch) {
-                                                  all.run(ReportAnalysis::kStages - 1, *batch);
-                                                }));
+  tbb::parallel_pipeline(most_batches, stages & tbb::make_filter<ReportBatch*, void>(
+                                                    tbb::filter_mode::serial_in_order,
+                                                    [&all](ReportBatch* batch) { all.run(all.size() - 1, *batch); }));
 }
 
 }  // namespace
