@@ -315,8 +315,10 @@ StateSample collect_counters() {
     if (is_in(kCounterSources, source.name)) take_or_refuse(source, collector);
   take_live(kPressure, collector);
   if (const std::string root = cgroup_root(); !root.empty())
-    if (Reading topmost = read_cgroups(root, collector.limits(), 0); topmost.error == 0)
+    if (Reading topmost = read_cgroups(root, collector.limits(), 0); topmost.error == 0) {
+      add_removed_of_v1(root, try_read_file("/proc/cgroups").value_or(""), topmost);
       collector.add_text("cgroups", std::move(topmost.text));
+    }
   StateSample sample = collector.finish();
   sample.unix_ns = time;
   return sample;

@@ -149,7 +149,6 @@ Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t 
     append_lines(place.path + "/memory.stat:", one.text, all.text);
     if (is_refusal(one.error)) ++all.refused;
     if (one.error == 0) {
-      ++all.read;
       const Reading counts = read_some(root + place.path + "/cgroup.stat", {kMostOfAnAttribute, limits.until});
       append_lines(place.path + "/cgroup.stat:", counts.text, all.text);
     }
@@ -168,6 +167,26 @@ Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t 
   return all;
 }
 
+namespace {
+
+// Returns the number of cgroups: `root` and all below it.
+std::uint64_t count_cgroups(const std::string& root) {
+  std::uint64_t count = 0;
+  std::vector<std::string> left = {root};
+  while (!left.empty()) {
+    const std::string folder = std::move(left.back());
+    left.pop_back();
+    ++count;
+    std::error_code code;
+    for (fs::directory_iterator entry(folder, code); !code && entry != fs::directory_iterator(); entry.increment(code))
+      if (std::error_code ignored; entry->is_directory(ignored) && !entry->is_symlink(ignored))
+        left.push_back(entry->path());
+  }
+  return count;
+}
+
+}  // namespace
+
 void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups, Reading& cgroups) {
   std::error_code code;
   // Only the topmost cgroup of version 1 has this file. A container sees only some of the cgroups.
@@ -178,7 +197,7 @@ void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups, R
     words.next();  // number of the hierarchy
     const auto all = whole_number(words.next());
     if (!all) return;
-    const std::uint64_t removed = *all - std::min<std::uint64_t>(*all, cgroups.read);
+    const std::uint64_t removed = *all - std::min(*all, count_cgroups(root));
     cgroups.text += fmt::format("/cgroup.stat:nr_dying_descendants {}\n", removed);
   });
 }

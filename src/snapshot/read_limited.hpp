@@ -14,7 +14,7 @@ struct Reading {
   std::string text;
   int error = 0;            // errno value if the source could not be read; otherwise 0
   std::string_view cut;     // why the text is incomplete; empty if it is complete
-  std::size_t read = 0;     // if the source is a folder: number of files (or cgroups) that were read
+  std::size_t read = 0;     // if the source is a folder: number of files that were read
   std::size_t refused = 0;  // if the source is a folder: number of files without read permission
 };
 
@@ -40,7 +40,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits);
 // Reads one file of each cache. Since Linux 5.16, `folder` is /sys/kernel/debug/slab, and `name` is alloc_traces or
 // free_traces. Before Linux 5.16, `folder` is /sys/kernel/slab, and `name` is alloc_calls or free_calls.
 Reading read_traces(const std::string& folder, std::string_view name, const Limits& limits);
-// Reads the numbers of the cgroup `root` and of those below it. Reading::read is the number of cgroups.
+// Reads the numbers of the cgroup `root` and of those below it.
 Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t most_depth = kMostDepth);
 // Adds the number of removed memory cgroups to `cgroups`, if `root` is the topmost memory cgroup of version 1.
 // `proc_cgroups` is the text of /proc/cgroups, which counts existing and removed cgroups together
