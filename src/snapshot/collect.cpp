@@ -353,23 +353,17 @@ constexpr std::string_view kReadForEachSample[] = {"node_meminfo", "meminfo",  "
                                                    "buddyinfo",    "sockstat", kPressure.name};
 // A source that takes more CPU time is slow.
 constexpr std::uint64_t kMostOfFast = 1'000'000;  // ns
-// A series spends at most this share of a CPU on all slow sources.
-constexpr double kMostShare = 0.0002;
-// But it reads them again if the time since the start, divided by this number, has passed since the last reading.
-constexpr std::uint64_t kLeastReadings = 32;
 
 bool is_slow(std::string_view name, const SourceReading& last) {
   return last.cpu_ns > kMostOfFast && !is_in(kReadForEachSample, name);
 }
 
-// True if the next sample must read the slow sources too.
-bool must_read_all(const SeriesReadings& readings, std::uint64_t elapsed_ns) {
-  std::uint64_t cpu_ns = 0;
-  for (const auto& [name, last] : readings.sources)
-    if (is_slow(name, last)) cpu_ns += last.cpu_ns;
-  const double pause_ns = std::min(static_cast<double>(cpu_ns) / kMostShare,
-                                   static_cast<double>(elapsed_ns) / static_cast<double>(kLeastReadings));
-  return readings.sources.empty() || static_cast<double>(elapsed_ns - readings.all_read_ns) >= pause_ns;
+// Returns the CPU time that the fast sources must take before a slow source is read again, divided by the CPU time of
+// the slow source. If it is the number of slow sources, they take at most as much CPU time as the fast sources, and
+// each of them takes the same share.
+std::uint64_t pause_of(const SeriesReadings& readings) {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(readings.sources, [](const auto& source) { return is_slow(source.first, source.second); }));
 }
 
 std::uint64_t cpu_time_ns() {
@@ -393,21 +387,22 @@ StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns)
   Collector collector;
   std::string older;
   const std::uint64_t time = wall_clock_ns();
-  const bool reads_all = must_read_all(readings, elapsed_ns);
-  if (reads_all) readings.all_read_ns = elapsed_ns;
+  const std::uint64_t pause = pause_of(readings);
   for (const Step& step : steps_of_snapshot()) {
-    SourceReading& last = readings.sources[std::string(step.name)];
-    if (reads_all || !is_slow(step.name, last)) {
+    const auto [found, is_new] = readings.sources.try_emplace(std::string(step.name));
+    SourceReading& last = found->second;
+    if (is_new || !is_slow(step.name, last) || readings.fast_cpu_ns - last.fast_cpu_ns >= pause * last.cpu_ns) {
       const std::uint64_t start = cpu_time_ns();
       Collector of_source(collector.left());
       step.take(of_source);
-      SourceReading reading = std::move(of_source).reading();
-      // Only complete samples decide which sources are slow. So all repeated texts have the same age.
-      reading.cpu_ns = reads_all ? cpu_time_ns() - start : last.cpu_ns;
-      last = std::move(reading);
+      last = std::move(of_source).reading();
+      last.cpu_ns = cpu_time_ns() - start;
+      if (!is_slow(step.name, last)) readings.fast_cpu_ns += last.cpu_ns;
+      last.fast_cpu_ns = readings.fast_cpu_ns;
+      last.read_ns = elapsed_ns;
     } else {
       for (const auto& [name, text] : last.texts)
-        older += fmt::format("{}\t{}\n", name, (elapsed_ns - readings.all_read_ns) / 1'000'000'000);
+        older += fmt::format("{}\t{}\n", name, (elapsed_ns - last.read_ns) / 1'000'000'000);
     }
     collector.add(last);
   }

@@ -22,16 +22,18 @@ StateSample collect_snapshot();
 // The last reading of a source in a series of snapshots.
 struct SourceReading {
   std::vector<std::pair<std::string, std::string>> texts;
-  std::string missing;       // lines of the text "missing"
-  std::uint64_t cpu_ns = 0;  // CPU time of the reading in the last sample that read all sources
+  std::string missing;            // lines of the text "missing"
+  std::uint64_t cpu_ns = 0;       // CPU time of the reading
+  std::uint64_t read_ns = 0;      // time of the reading, since the start of the series
+  std::uint64_t fast_cpu_ns = 0;  // SeriesReadings::fast_cpu_ns at the time of the reading
 };
 struct SeriesReadings {
   std::map<std::string, SourceReading> sources;  // by name of the source; empty at the start of a series
-  std::uint64_t all_read_ns = 0;  // time of the last sample that read all sources, since the start of the series
+  std::uint64_t fast_cpu_ns = 0;                 // CPU time of all readings of fast sources since the start
 };
 // Takes the next snapshot of a series. `elapsed_ns` is the time since the start of the series. Reads the small files
-// that the balance sheet compares, and all other fast sources. To limit the cost, slow sources are read less often, all
-// in the same sample, and their last texts are repeated. The text "older" lists the repeated texts and their age.
+// that the balance sheet compares, and all other fast sources. To limit the cost, slow sources are read less often, and
+// their last texts are repeated. The text "older" lists the repeated texts and their age.
 // Throws Error if meminfo cannot be read.
 StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns);
 
