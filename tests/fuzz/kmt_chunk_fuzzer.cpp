@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Treats any bytes as the payload of a .kmt chunk; the first byte selects the type of the chunk. A fuzzer of whole
 // files cannot reach this code because of the checksums. A readable input must be readable again after it was written.
+// Before a difference of two samples (type 11), the payload has the size and the payload of the earlier sample.
 // Events and profiles are tested by kmt_block_fuzzer.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
 #include "analysis/snapshot/snapshot.hpp"
+#include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/description.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/layout.hpp"
+#include "formats/kmt/payload.hpp"
+#include "formats/kmt/sample_delta.hpp"
 #include "formats/kmt/user_memory.hpp"
 #include "snapshot/parse.hpp"
 #include "symbols/call_type_source.hpp"
@@ -38,6 +42,18 @@ void read_state(Bytes payload) {
   (void)take_stock(parse_snapshot(sample, 4096));
 }
 
+void read_delta(Bytes payload) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  PayloadReader reader(payload);
+  const std::size_t size = reader.text().size();
+  const Bytes delta = payload.last(to_size(reader.remaining()));
+  const StateSample base = decode_sample(payload.first(payload.size() - delta.size()).last(size));
+  const StateSample sample = apply_delta(base, delta, kMostBytes);
+  if (text_bytes(sample) > kMostBytes) std::abort();
+  const StateSample again = apply_delta(base, encode_delta(base, sample), kMostBytes);
+  if (encode_sample(again) != encode_sample(sample)) std::abort();
+}
+
 void read_chunk(std::uint8_t type, Bytes payload) {
   TraceDescription description;
   Findings findings;
@@ -49,6 +65,7 @@ void read_chunk(std::uint8_t type, Bytes payload) {
       return;
     case kStream: (void)encode_stream(decode_stream(payload)); return;
     case kState: return read_state(payload);
+    case kStateDelta: return read_delta(payload);
     case kTypes: return read_types(payload);
     case kUserMemory: (void)decode_user_memory(encode_user_memory(decode_user_memory(payload))); return;
     default: return;

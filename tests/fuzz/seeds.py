@@ -12,7 +12,7 @@ import kmt_writer
 import lttng_writer
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'data')
-STATE, TYPES = 6, 8  # chunk types of a .kmt file
+STATE, TYPES, STATE_DELTA = 6, 8, 11  # chunk types of a .kmt file
 
 
 def write(folder, name, contents):
@@ -145,13 +145,26 @@ EVIDENCE = {
          'left_out': False, 'seen': 100, 'objects': 100.0, 'bytes': 1e6, 'live': [[step, 1e5 * step + 1] for step in range(64)]}]}}
 
 
+# The payload of a sample as its difference to one with the texts meminfo and vmstat. In meminfo, one line is copied, one
+# is changed, one is skipped and one is copied. In vmstat, the only line is changed. A third text is new.
+COPY, CHANGE, INSERT, SKIP = range(4)
+NEW_TEXT = b'TCP: inuse 31\n'
+OPERATIONS = bytes((1, 1 << 2 | COPY, 1 << 2 | CHANGE, 1 << 2 | SKIP, 1 << 2 | COPY, 0, 2, 1 << 2 | CHANGE, 0, 0))
+OPERATIONS += kmt_writer.text(b'sockstat') + bytes((len(NEW_TEXT) << 2 | INSERT, 0))
+PLACES = bytes((1, 0)) * 2  # one changed number in each changed line, and none before it
+CHANGES = bytes((2 * 4, 2 * 3 - 1))  # 4 and -3
+STATE_CHANGES = bytes((2 * 10, 2 * 7, 3, len(OPERATIONS), len(PLACES), len(CHANGES))) + OPERATIONS + PLACES + CHANGES + NEW_TEXT
+
+
 def write_chunk_seeds(folder, kernel, contents, meminfo):
     """Writes the payload of the first chunk of each type in a file, and payloads for types that the file lacks."""
     with open(os.path.join(DATA, 'graph', 'args.7.2.btf'), 'rb') as file:
         types = kmt_writer.text(file.read()) + kmt_writer.text(b'vfs_read') + b'\2'
     types += kmt_writer.text(b'file') + bytes(4) + kmt_writer.text(b'count') + bytes([1, 3, 0, 0])
     texts = b'meminfo', meminfo.removeprefix(b'@meminfo\n'), b'vmstat', b'nr_free_pages 5\n'
-    seen, at = {STATE: b'\5\7' + b''.join(map(kmt_writer.text, texts)), TYPES: types}, contents.find(b'KMTc')
+    state = b'\5\7' + b''.join(map(kmt_writer.text, texts))
+    seen = {STATE: state, TYPES: types, STATE_DELTA: kmt_writer.text(state) + STATE_CHANGES}
+    at = contents.find(b'KMTc')
     while at >= 0:
         kind, size = contents[at + 4], struct.unpack_from('<I', contents, at + 8)[0]
         seen.setdefault(kind, contents[at + 32:at + 32 + size])
