@@ -3,17 +3,19 @@
 """Checks that `serve --investigate-on` starts no investigation under load alone. Then starts programs that do not free
 memory (plants), and checks that the evidence names them.
 
-armed.py KMEMTRACE [--plants N] [--quiet SECONDS] [--load NAME,…]
+armed.py KMEMTRACE [--plants N] [--quiet SECONDS] [--load NAME,…] [--keep DIR]
 
-Run it on a machine where nothing else makes kernel memory grow. The server waits for growth of SUnreclaim. First, only
-the loads run for the time --quiet. Then plants start one after the other, each at a random time. A plant is named
-if the first finding of the next evidence is confirmed, and names one of the plant's functions and its process. Prints a
-line for each plant. The exit status is 1 if an investigation starts before the first plant, or if fewer than 19 of 20
-plants are named."""
+Run it on a machine where nothing else makes kernel memory grow, such as the virtual machine of armed_vm.py. The server
+waits for growth of SUnreclaim. First, only the loads run for the time --quiet. Then plants start one after the other,
+each at a random time. A plant is named if the first finding of the next evidence is confirmed, and names one of the
+plant's functions and its process. Prints a line for each plant. --keep copies the evidence of a plant that is not named
+to DIR. The exit status is 1 if an investigation starts before the first plant, or if fewer than 19 of 20 plants are
+named."""
 import argparse
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,33 +44,35 @@ class Server:
             return file.read()
 
     def investigations(self):
-        """Returns the number of investigations that started, and the results of those that ended."""
+        """Returns the number of investigations that started, and the folders of those that ended."""
         text = self.text()
         if 'failed' in text:
             raise AssertionError(text)
         folders = sorted(os.listdir(self.evidence))[:text.count('Evidence: ')]
-        results = []
-        for folder in folders:
-            with open(os.path.join(self.evidence, folder, 'summary.json'), encoding='utf-8') as file:
-                results.append(json.load(file))
-        return text.count('Investigating'), results
+        return text.count('Investigating'), [os.path.join(self.evidence, folder) for folder in folders]
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
         self.process.wait()
 
 
+def summary(evidence):
+    with open(os.path.join(evidence, 'summary.json'), encoding='utf-8') as file:
+        return json.load(file)
+
+
 def run_plant(server, kind):
-    """Returns the evidence about a plant, and the plant's process ID. The evidence is None if there is none in time."""
+    """Returns the folder of the evidence about a plant, and the plant's process ID. The folder is None if there is none
+    in time."""
     ended = len(server.investigations()[1])
     time.sleep(random.uniform(0, 30))
     plant = Running(kind, per_second=KINDS[kind])
     try:
         until = time.monotonic() + LONGEST
         while time.monotonic() < until:
-            results = server.investigations()[1]
-            if len(results) > ended:
-                return results[ended], plant.process.pid
+            folders = server.investigations()[1]
+            if len(folders) > ended:
+                return folders[ended], plant.process.pid
             time.sleep(1)
         return None, plant.process.pid
     finally:
@@ -81,6 +85,7 @@ def main():
     parser.add_argument('--plants', type=int, default=20)
     parser.add_argument('--quiet', type=int, default=600)
     parser.add_argument('--load', default='steady_churn')
+    parser.add_argument('--keep', default='')
     arguments = parser.parse_args()
     loads = [Running(name) for name in filter(None, arguments.load.split(','))]
     with tempfile.TemporaryDirectory(prefix='kmemtrace-truth-') as folder:
@@ -92,11 +97,14 @@ def main():
             named = 0
             for number in range(arguments.plants):
                 kind = list(KINDS)[number % len(KINDS)]
-                found, pid = run_plant(server, kind)
+                evidence, pid = run_plant(server, kind)
+                found = summary(evidence) if evidence else None
                 is_named = found is not None and is_named_first(found, kind, pid)
                 named += is_named
                 print(f'{kind}: {"named" if is_named else "NOT NAMED"}: {found["words"] if found else "no evidence"}',
                       flush=True)
+                if evidence and not is_named and arguments.keep:
+                    shutil.copytree(evidence, os.path.join(arguments.keep, f'{number}-{kind}'))
                 time.sleep(WINDOW if found else 0)  # lets the freed memory leave the window
         finally:
             server.end()

@@ -16,8 +16,6 @@ rows of a table has one of the plant's functions. It cannot raise a false alarm.
 
 The exit status is 1 after a false alarm or an error of kmemtrace, or if it names fewer than 95 % of the plants."""
 import argparse
-import importlib.machinery
-import importlib.util
 import json
 import os
 import platform
@@ -25,15 +23,14 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import tempfile
 
 import loads
 import plants
+from python_in_vm import VM, add_python, load_vm_run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-VM = os.path.join(HERE, '..', 'vm', 'run')
 SKIPPED = 77
 INSIDE = ('bench.py', 'loads.py', 'plants.py', 'peers_inside.py')
 VERDICTS = ('investigate', 'leaks')
@@ -42,8 +39,6 @@ SECONDS_TO_BOOT = 120
 SECONDS_PER_QUESTION = 30  # seconds for each question on average, in addition to the recording
 # These plants need programs or modules that the virtual machine lacks.
 NOT_INSIDE = ('network_devices', 'pseudo_terminals')
-# The Python library without its large and optional parts.
-UNUSED = re.compile(r'/(test|idlelib|lib2to3|ensurepip|site-packages|dist-packages|tkinter|turtledemo|config-[^/]*)$')
 # memleak comes from Debian 13, and needs the libraries of Debian 13. Each value maps a file of the package to its name
 # in the virtual machine.
 SUITE = 'trixie'
@@ -52,28 +47,6 @@ MEMLEAK = {'libbpf-tools': {'memleak-libbpf': 'memleak'}, 'libc6': {'ld-linux-x8
            'libzstd1': {'libzstd.so.1': 'libzstd.so.1'}}
 # Loads that the virtual machine's busybox can run.
 HEALTHY = ('idle', 'steady_churn', 'sawtooth', 'startup_burst', 'connections', 'fork_storm', 'mount_loop', 'negative_dentries')
-
-
-def load_vm_run():
-    """Returns tests/vm/run as a module."""
-    loader = importlib.machinery.SourceFileLoader('vm_run', VM)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('vm_run', loader))
-    loader.exec_module(module)
-    return module
-
-
-def add_python(archive, libraries):
-    """Adds the interpreter that runs this program, and its library."""
-    program, library = os.path.realpath(sys.executable), sysconfig.get_path('stdlib')
-    extensions = os.path.join(library, 'lib-dynload')
-    archive.add(program)
-    archive.add(library, filter=lambda one: None if UNUSED.search('/' + one.name) else one)
-    needed = set(libraries(program))
-    for name in os.listdir(extensions):
-        if name.startswith('_ctypes.'):
-            needed.update(libraries(os.path.join(extensions, name)))
-    for path in needed:
-        archive.add(os.path.realpath(path), path)
 
 
 def add_memleak(archive, vm):
