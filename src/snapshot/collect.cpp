@@ -358,6 +358,10 @@ bool is_slow(std::string_view name, const SourceReading& last) {
   return last.cpu_ns > kMostOfFast && !is_in(kReadForEachSample, name);
 }
 
+// Later in a long series, slow sources are read even less often, so that their changes do not make the file large. The
+// time between two readings is at least the time since the start, divided by this number.
+constexpr std::uint64_t kReadings = 512;
+
 // Returns the CPU time that the fast sources must take before a slow source is read again, divided by the CPU time of
 // the slow source. If it is the number of slow sources, they take at most as much CPU time as the fast sources, and
 // each of them takes the same share.
@@ -391,7 +395,9 @@ StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns)
   for (const Step& step : steps_of_snapshot()) {
     const auto [found, is_new] = readings.sources.try_emplace(std::string(step.name));
     SourceReading& last = found->second;
-    if (is_new || !is_slow(step.name, last) || readings.fast_cpu_ns - last.fast_cpu_ns >= pause * last.cpu_ns) {
+    const bool may_read = readings.fast_cpu_ns - last.fast_cpu_ns >= pause * last.cpu_ns &&
+                          elapsed_ns - last.read_ns >= elapsed_ns / kReadings;
+    if (is_new || may_read || !is_slow(step.name, last)) {
       const std::uint64_t start = cpu_time_ns();
       Collector of_source(collector.left());
       step.take(of_source);

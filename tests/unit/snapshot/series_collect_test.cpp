@@ -47,8 +47,8 @@ TEST(SeriesOfSnapshots, FilesOfTheBalanceSheetAreNeverRepeated) {
   EXPECT_EQ(lines, old_texts(sample));
 }
 
-// Two sources are slow. Returns the texts that are repeated after fast sources took CPU time.
-std::string repeated_after(std::uint64_t fast_cpu_ns) {
+// Two sources are slow. Returns the texts that are repeated after this time, in which fast sources took CPU time.
+std::string repeated_after(std::uint64_t fast_cpu_ns, std::uint64_t ns = 3 * kSecond) {
   SeriesReadings readings;
   collect_snapshot(readings, 64 * kSecond);
   plant(readings, 900'000);
@@ -57,13 +57,18 @@ std::string repeated_after(std::uint64_t fast_cpu_ns) {
     readings.sources.at(name).texts = {{name, std::string(kOld)}};
   }
   readings.fast_cpu_ns += fast_cpu_ns;
-  return std::string(text_of(collect_snapshot(readings, 67 * kSecond), "older"));
+  return std::string(text_of(collect_snapshot(readings, 64 * kSecond + ns), "older"));
 }
 
 TEST(SeriesOfSnapshots, SlowSourcesTakeAtMostAsMuchTimeAsFastSources) {
   EXPECT_EQ(repeated_after(150 * kSecond), "vmallocinfo\t3\nowners\t3\n");
   EXPECT_EQ(repeated_after(250 * kSecond), "vmallocinfo\t3\n");
   EXPECT_EQ(repeated_after(650 * kSecond), "");
+}
+
+TEST(SeriesOfSnapshots, SlowSourcesAreReadLessOftenInALongSeries) {
+  EXPECT_EQ(repeated_after(650 * kSecond, kSecond / 10), "vmallocinfo\t0\nowners\t0\n") << "64 s / 512 are 125 ms";
+  EXPECT_EQ(repeated_after(650 * kSecond, kSecond / 5), "");
 }
 
 TEST(SeriesOfSnapshots, FastSourcesAreAlwaysRead) {
