@@ -56,6 +56,9 @@ std::optional<HeapKey> owner_of(TopView view) {
   }
 }
 
+// Returns the view whose rows are counted. The rows of owners are sums of rows of call sites.
+TopView counted_view(TopView view) { return owner_of(view) ? TopView::call_sites : view; }
+
 bool has_slab_and_pages(TopView view) { return view == TopView::processes || view == TopView::cgroups; }
 
 // True if the view shows samples of this kind: slab objects, pages, or both. A view that shows both
@@ -111,6 +114,28 @@ class SharesOfPages {
   std::unordered_map<std::string, Bytes> of_row_;
 };
 
+std::vector<TopView> counted_views(const std::vector<TopView>& views) {
+  std::vector<TopView> counted;
+  for (const TopView view : views)
+    if (std::ranges::find(counted, counted_view(view)) == counted.end()) counted.push_back(counted_view(view));
+  return counted;
+}
+
+// Adds the counts and live bytes of a row to another row.
+void add_row(const TopRow& from, TopRow& to) {
+  to.events_now += from.events_now;
+  to.bytes_now += from.bytes_now;
+  to.events += from.events;
+  to.failed += from.failed;
+  to.requested += from.requested;
+  to.allocated += from.allocated;
+  if (!from.live_bytes) return;
+  Estimate& live = to.live_bytes ? *to.live_bytes : to.live_bytes.emplace();
+  live.value += from.live_bytes->value;
+  live.low += from.live_bytes->low;
+  live.high += from.live_bytes->high;
+}
+
 // Returns a row of estimates from samples, because stacks are not counted exactly.
 TopRow row_of_stack(const HeapRow& from) {
   TopRow row;
@@ -126,7 +151,7 @@ TopRow row_of_stack(const HeapRow& from) {
 
 TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, const SymbolNames& symbols,
                        std::function<std::string(std::uint64_t)> cgroup_name)
-    : views_(std::move(views)),
+    : views_(counted_views(views)),
       symbols_(symbols),
       cgroup_name_(cgroup_name),
       has_samples_(mean_bytes > 0),
@@ -135,26 +160,26 @@ TopAccount::TopAccount(std::vector<TopView> views, std::uint64_t mean_bytes, con
 std::string TopAccount::key_in(TopView view, const HeapSite& site) const {
   switch (view) {
     case TopView::call_sites: return site.call_site == 0 ? kUnknownCode : symbols_.name(site.call_site);
-    case TopView::modules:
-    case TopView::subsystems:
-    case TopView::directories:
-      return profile_.owner_text(*owner_of(view), site.call_site == 0 ? "" : symbols_.name(site.call_site));
     case TopView::processes:
       return is_process(site) ? std::to_string(site.process) : process_text(site.context, site.comm, site.process);
     case TopView::cgroups:
       return site.context == AllocationContext::task ? cgroup_name_(site.cgroup) : task_text(site.context, {});
     case TopView::caches:
     case TopView::orders: return cache_text(site.cache, site.pages, site.bytes_each);
+    case TopView::modules:
+    case TopView::subsystems:
+    case TopView::directories:
     case TopView::stacks:
     case TopView::net: break;
   }
   return {};
 }
 
-// Returns the name of the row to which a view adds samples. `key` is the samples' value of the key from key_of().
+// Returns the name of the row to which a view adds call sites or samples. `key` is their value of the key from
+// key_of().
 std::string TopAccount::row_name(TopView view, const std::string& key) const {
   const std::optional<HeapKey> owner = owner_of(view);
-  return owner && key != kUnknownCode ? profile_.owner_text(*owner, key) : key;
+  return owner && key != kUnknownCode && key != kOthers ? profile_.owner_text(*owner, key) : key;
 }
 
 // Adds the live bytes of samples to the rows. A process may have two rows in the profile: one for slab objects and one
@@ -164,7 +189,7 @@ void TopAccount::add_live(std::vector<TopRow>& rows, const std::unordered_map<st
   const auto others = places.find(kOthers);
   for (const HeapRow& from : samples.rows) {
     if (!shows(view, from)) continue;
-    auto at = places.find(row_name(view, from.keys[0]));
+    auto at = places.find(from.keys[0]);
     if (at == places.end()) at = others;
     if (at == places.end()) continue;
     std::optional<Estimate>& live = rows[at->second].live_bytes;
@@ -276,7 +301,23 @@ void TopAccount::add_interval(std::vector<HeapSite> sites, std::uint64_t interva
   }
 }
 
+// Adds up the rows of call sites by owner, so that the sums of both views are equal.
+TopResult TopAccount::result_of_owners(TopView view) const {
+  TopResult result = this->result(TopView::call_sites);
+  result.view = view;
+  const std::vector<TopRow> sites = std::exchange(result.rows, {});
+  std::unordered_map<std::string, std::size_t> places;
+  for (const TopRow& site : sites) {
+    std::string name = row_name(view, site.name);
+    const auto [at, is_new] = places.try_emplace(name, result.rows.size());
+    if (is_new) result.rows.emplace_back().name = std::move(name);
+    add_row(site, result.rows[at->second]);
+  }
+  return result;
+}
+
 TopResult TopAccount::result(TopView view) const {
+  if (owner_of(view)) return result_of_owners(view);
   TopResult result;
   result.view = view;
   result.interval_ns = interval_ns_;

@@ -51,16 +51,17 @@ class TopAccount {
   std::string row_name(TopView view, const std::string& key) const;
   void add_live(std::vector<TopRow>& rows, const std::unordered_map<std::string, std::size_t>& places,
                 const HeapProfileResult& samples, TopView view) const;
+  TopResult result_of_owners(TopView view) const;
   std::string name_of_stack(const HeapRow& row) const;
   void add(TopView view, const HeapSite& site);
   void fold_oldest(Rows& rows);
 
-  std::vector<TopView> views_;
+  std::vector<TopView> views_;  // views with counted rows
   const SymbolNames& symbols_;
   std::function<std::string(std::uint64_t)> cgroup_name_;
   bool has_samples_;
   HeapProfile profile_;
-  std::array<Rows, kTopViews> rows_;  // index: view; always empty for TopView::stacks and TopView::net
+  std::array<Rows, kTopViews> rows_;  // index: view; empty for views that are computed from others
   TopTotals slab_;
   TopTotals pages_;
   std::uint64_t interval_ = 0;

@@ -420,6 +420,28 @@ TEST(TopAccount, LiveBytesAreAtMostAllocatedBytes) {
   EXPECT_EQ(result.rows.front().live_bytes->high, kBytes);
 }
 
+// A sample of a large object stands for more bytes than its call site allocated, so that the row of the call site is
+// limited. Rows of owners must not have more live bytes than their call sites.
+TEST(TopAccount, OwnersHaveTheLimitedLiveBytesOfTheirCallSites) {
+  const NoNames names;
+  constexpr std::uint64_t kRare = 256 * kBytes;
+  const std::vector<TopView> views = {TopView::call_sites, TopView::modules, TopView::subsystems, TopView::directories};
+  TopAccount account(views, kRare, names, cgroup_text);
+  HeapSite rare = site_of(1), frequent = site_of(1);
+  frequent.call_site = 8;
+  frequent.allocated = frequent.requested = 1000 * kBytes;
+  HeapSample sample = sample_of(1);
+  account.samples().add(sample);
+  account.add_interval({rare, frequent}, 1'000'000'000);
+  const auto live_bytes = [&account](TopView view) {
+    double sum = 0;
+    for (const TopRow& row : account.result(view).rows) sum += row.live_bytes ? row.live_bytes->value : 0;
+    return sum;
+  };
+  EXPECT_EQ(live_bytes(TopView::call_sites), kBytes);
+  for (const TopView view : views) EXPECT_EQ(live_bytes(view), kBytes);
+}
+
 TopResult net_result(CacheCounting counting) {
   TopResult result;
   result.view = TopView::net;
