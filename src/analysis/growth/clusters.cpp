@@ -104,7 +104,22 @@ void name_cgroups(const GrowthSeen& samples, GrowthSeen& trace) {
     if (const auto of = known.find(group.process); of != known.end()) group.cgroup = of->second;
 }
 
-ClusterKey key_of(const GrowthGroup& group) { return {group.task, std::string(functions_of(group.stack).back())}; }
+// Returns the name that kernel threads of one kind have in common. A work function runs in any worker, and each CPU has
+// its own workers and softirq thread. A program may have such a name, but its stacks begin with a system call.
+std::string kind_of_task(const GrowthGroup& group) {
+  constexpr std::array<std::string_view, 3> kKinds = {"kworker/", "ksoftirqd/", "cpuhp/"};
+  const auto kind =
+      std::ranges::find_if(kKinds, [&group](std::string_view name) { return group.task.starts_with(name); });
+  const bool is_kernel_thread = std::ranges::any_of(group.stack, [](const std::string& frame) {
+    const std::string_view function = function_of(frame);
+    return function == "kthread" || function == "worker_thread" || function.starts_with("ret_from_fork");
+  });
+  return kind == kKinds.end() || !is_kernel_thread ? group.task : std::string(*kind) + '*';
+}
+
+ClusterKey key_of(const GrowthGroup& group) {
+  return {kind_of_task(group), std::string(functions_of(group.stack).back())};
+}
 
 }  // namespace
 

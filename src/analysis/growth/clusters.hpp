@@ -16,7 +16,7 @@ namespace kmt {
 // `entry` is the outermost specific function of a stack, such as "__x64_sys_pipe2" or the work function of a kernel
 // thread. Functions that are common to all stacks are skipped.
 struct ClusterKey {
-  std::string task;
+  std::string task;  // name of the task; for the kernel's workers, their kind, such as "kworker/*"
   std::string entry;
   auto operator<=>(const ClusterKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };

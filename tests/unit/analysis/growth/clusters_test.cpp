@@ -52,5 +52,33 @@ TEST(GrowthClusters, SoftInterruptsAreKernelEntries) {
   EXPECT_EQ(functions_of(stack).back(), "net_rx_action");
 }
 
+GrowthGroup task_group(std::string task, std::vector<std::string> stack) {
+  GrowthGroup group;
+  group.task = std::move(task);
+  group.stack = std::move(stack);
+  group.cache = "kmalloc-64";
+  return group;
+}
+
+// A work function runs in any of the kernel's workers. Two programs stay apart, even if they are named like workers.
+TEST(GrowthClusters, WorkersOfTheKernelAreOneTask) {
+  const std::vector<std::string> work = {"leak_work+0x1", "process_one_work+0x1", "worker_thread+0x1",
+                                         "kthread+0x1",   "ret_from_fork+0x1",    "ret_from_fork_asm+0x1"};
+  std::vector<std::string> other = work;
+  other.front() = "other_work+0x1";
+  GrowthSeen seen;
+  seen.groups = {task_group("kworker/0:1", work),  task_group("kworker/u8:3-events", work),
+                 task_group("kworker/1:2", other), task_group("kworker/a", kPipe),
+                 task_group("kworker/b", kPipe),   task_group("a program", kPipe)};
+  const auto clusters = clusters_of(&seen, nullptr);
+  ASSERT_EQ(clusters.size(), 5u);
+  const auto workers = clusters.find({"kworker/*", "leak_work"});
+  ASSERT_NE(workers, clusters.end());
+  EXPECT_EQ(workers->second.samples.size(), 2u);
+  EXPECT_TRUE(clusters.contains({"kworker/*", "other_work"}));
+  EXPECT_TRUE(clusters.contains({"kworker/a", "__x64_sys_pipe2"}));
+  EXPECT_TRUE(clusters.contains({"kworker/b", "__x64_sys_pipe2"}));
+}
+
 }  // namespace
 }  // namespace kmt::planted
