@@ -328,6 +328,13 @@ std::uint32_t Grouping::owner_id(CodeOwner owner) {
   return known->second;
 }
 
+// Returns the owner, or the function if the owner is unknown and this was requested. The name stays empty if the
+// function is unknown too.
+CodeOwner Grouping::owner_or_function(CodeOwner owner, const std::string& symbol) const {
+  if (!options_.names_unknown_owners || !owner.name.empty() || symbol.empty()) return owner;
+  return {fmt::format("unknown, {}", function_of(symbol)), false};
+}
+
 std::uint32_t Grouping::owner_row(GroupKey key, const Event& event) {
   const std::uint32_t code = caller_of(event);
   if (owners_of_code_.size() <= code) owners_of_code_.resize(code + std::size_t{1});
@@ -335,14 +342,15 @@ std::uint32_t Grouping::owner_row(GroupKey key, const Event& event) {
   const std::uint64_t address = numbers_[code];
   const auto name = [&] { return address == 0 ? std::string() : symbols_.name(address); };
   if (key == GroupKey::module) {
-    if (known.module == 0) known.module = 1 + owner_id({std::string(module_of(name())), false});
+    if (known.module == 0)
+      known.module = 1 + owner_id(owner_or_function({std::string(module_of(name())), false}, name()));
     return known.module - 1;
   }
   if (known.directory == 0) {
     if (!directories_) directories_.emplace(symbols_.module_directories());
     const CodeOwner directory = directories_->of(name(), symbols_.frames(address));
-    known.directory = 1 + owner_id(directory);
-    known.subsystem = 1 + owner_id(subsystem_of(directory));
+    known.directory = 1 + owner_id(owner_or_function(directory, name()));
+    known.subsystem = 1 + owner_id(owner_or_function(subsystem_of(directory), name()));
   }
   return (key == GroupKey::directory ? known.directory : known.subsystem) - 1;
 }

@@ -67,6 +67,8 @@ struct GroupingOptions {
   // True: group vmalloc areas by process if no key applies to them. Without stacks, vmalloc areas differ only in the
   // process.
   bool areas_by_process = false;
+  // True: code of an unknown module, subsystem or directory is grouped by its function.
+  bool names_unknown_owners = false;
 };
 
 class Grouping {
@@ -141,6 +143,7 @@ class Grouping {
   PageUse page_use_of(const Event& event);
   std::uint32_t text_id(std::string text);
   std::uint32_t owner_id(CodeOwner owner);
+  CodeOwner owner_or_function(CodeOwner owner, const std::string& symbol) const;
   std::uint32_t stack_of(const Event& event);
   std::uint32_t code_of(CallSiteId site);
   std::uint32_t caller_of(const Event& event);

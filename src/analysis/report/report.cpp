@@ -111,7 +111,7 @@ struct ReportAnalysis::State {
         grouping(request.by, trace_info, request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches,
                  std::move(request.find_caller),
                  {request.tree, request.with_interrupted, request.history || request.live_pages,
-                  request.holders || request.most_live, request.holders}),
+                  request.holders || request.most_live, request.holders, request.names_unknown_owners}),
         classifier(EventFilter(until(cut_at_ns, std::move(request.filter)), trace_info,
                                request.tasks ? *request.tasks : trace_info.tasks, symbol_names, caches),
                    grouping),

@@ -47,7 +47,8 @@ struct ReportRequest {
   bool most_live = false;
   // Set: fill GroupRow::window. Not possible with keys that are only known when an allocation is freed.
   std::optional<TimeWindow> window;
-  bool live_pages = false;  // true: fill ReportResult::live_pages
+  bool names_unknown_owners = false;  // true: code of an unknown module, subsystem or directory is grouped by function
+  bool live_pages = false;            // true: fill ReportResult::live_pages
 };
 
 class ReportAnalysis {

@@ -154,6 +154,7 @@ int leaks(const Command& command, const LeaksArguments& options) {
   request.filter = filter_of(options.filter);
   request.history = request.history_of_live = request.holders = request.until_cut = true;
   request.judges_reclaimable = options.reclaimable;
+  request.names_unknown_owners = true;
   if (!options.by.empty()) request.by = parse_keys_of_live(options.by);
   set_tree(request, options.tree);
   view.filtered = !request.filter.selects_all();

@@ -64,8 +64,20 @@ bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
   return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
 }
 
+bool is_of_unknown_code(const LeakRow& row, const std::vector<GroupKey>& by) {
+  for (std::size_t key = 0; key < by.size(); ++key) {
+    const bool is_owner =
+        by[key] == GroupKey::module || by[key] == GroupKey::subsystem || by[key] == GroupKey::directory;
+    if (is_owner && applies(by[key], row.group.allocator) &&
+        std::holds_alternative<std::monostate>(row.group.keys[key]))
+      return true;
+  }
+  return false;
+}
+
 std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style) {
   std::string name;
+  if (is_of_unknown_code(row, by)) return fmt::format("memory of unknown code ({})", name_of(row.group.allocator));
   for (std::size_t key = 0; key < by.size(); ++key) {
     if (!applies(by[key], row.group.allocator) || frames_follow(by, by[key])) continue;
     const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // needs a name: "order 0"

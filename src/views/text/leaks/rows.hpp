@@ -41,6 +41,9 @@ bool frames_follow(const std::vector<GroupKey>& by, GroupKey key);
 // processes with the same name, and together they hold much more memory, returns this name and their number. Returns
 // "-" if the processes are unknown.
 std::string leak_processes(const LeakRow& row, const TextStyle& style);
+// True if the module, subsystem or directory of the group is unknown, because the trace does not show which code
+// allocated the memory.
+bool is_of_unknown_code(const LeakRow& row, const std::vector<GroupKey>& by);
 // Returns the keys and the allocator of a group: "alloc_pipe_info+0xd7 (slab)".
 std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style);
 

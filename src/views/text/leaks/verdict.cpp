@@ -234,6 +234,11 @@ std::string filter_by_name(const LeaksResult& result) {
 
 // Returns the command that shows more about the growing memory or that can show slower growth.
 std::string next_step(const LeaksResult& result, const TextStyle& style) {
+  const bool is_unknown = std::ranges::any_of(result.causes, [&result](const LeakCause& cause) {
+    return is_of_unknown_code(result.fastest_of(cause), result.by);
+  });
+  if (is_unknown && result.trace.stacks == 0)
+    return hanging("Next: ", "`kmemtrace record --stacks --duration 5m` shows which code allocates the pages.", style);
   if (!any_is_growing(result))
     return hanging("Next: ", "`kmemtrace record --stacks --duration 10m` records for longer and shows slower leaks.",
                    style);

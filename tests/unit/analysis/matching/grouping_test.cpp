@@ -124,6 +124,28 @@ TEST(Grouping, ByModuleUsesTheCaller) {
   EXPECT_EQ(grouping.groups(), 4u);
 }
 
+// Code of an unknown subsystem is grouped by its function, so that growth of this group names a cause.
+TEST(Grouping, UnknownOwnersAreNamedByTheirFunction) {
+  TraceInfo info;
+  info.tables.call_sites = {0, 0x1010, 0x1020, 0x2010, 0x3010};
+  const Kallsyms symbols(
+      "1000 T a_function_of_nobody.isra.0\n2000 T another_one\n3000 T ext4_find_extent\n4000 T end\n");
+  CacheNames caches(info);
+  Grouping grouping({GroupKey::subsystem}, info, info.tasks, symbols, caches, {}, {.names_unknown_owners = true});
+  for (const std::uint32_t site : {1u, 2u, 3u, 4u, 0u}) {
+    Event event;
+    event.kind = EventKind::kmalloc;
+    event.bytes_requested = event.bytes_allocated = 64;
+    event.call_site = CallSiteId{site};
+    grouping.origin_of(event);
+  }
+  std::vector<std::string> names;
+  for (std::uint32_t group = 0; group < grouping.groups(); ++group)
+    names.push_back(plain_text(grouping.values_of(group, symbols).front()));
+  EXPECT_EQ(names, (std::vector<std::string>{"unknown, a_function_of_nobody", "unknown, another_one",
+                                             "file systems (guess)", "unknown"}));
+}
+
 // The memory may be on another node than the requested one.
 TEST(Grouping, MemoryNodesDifferFromRequestedNodes) {
   TraceInfo info;
