@@ -151,6 +151,7 @@ Coverage coverage_of(const InvestigationResult& result) {
 std::optional<Unclear> why_unclear(const InvestigationResult& result, State& state) {
   const Judgement& judgement = result.judgement;
   if (result.unsure_order) return Unclear::order;
+  if (result.unreadable_trace) return Unclear::unreadable_trace;
   if (!judgement.has_trends()) return why_nothing_is_judged(result);
   if (result.watched && result.seconds < kThresholds.shortest_watch) return Unclear::short_watch;
   if (judgement.followed == 0 && judgement.may_grow()) return Unclear::unconfirmed;

@@ -223,12 +223,23 @@ void refuse_other_machines(const std::string& folder, const CopiedKernel& copied
   if (copied.after) compare(copied.after->memory);
 }
 
-// Returns the path of a snapshot, or an empty string if there is none.
-std::string snapshot_in(const std::string& folder, const char* name) {
+// Returns the path of a snapshot, or an empty string if there is none. A damaged file is noted.
+std::string snapshot_in(const std::string& folder, const char* name, CopiedKernel& copied) {
   std::string path = folder + "/" + name;
   if (has_meminfo_copy(path)) return path;
   path += ".kmt";
-  return is_snapshot_file(path) ? path : std::string();
+  std::error_code code;
+  if (!fs::is_regular_file(path, code)) return {};
+  try {
+    if (is_snapshot_file(path)) {
+      SnapshotFile(path).last();
+      return path;
+    }
+    copied.damaged.push_back(name_in(path) + ": it is damaged, or is no file of `kmemtrace snapshot -o`");
+  } catch (const Error& error) {
+    copied.damaged.push_back(fmt::format("{}: {}", name_in(path), error.what()));
+  }
+  return {};
 }
 
 // True for a folder that a support tool wrote, and for a folder with a kernel log.
@@ -263,8 +274,8 @@ CopiedKernel read_copies(const std::string& folder, std::uint64_t duration_ns) {
       !copied.evidence.empty() && fs::is_regular_file(objects, code))
     copied.objects = objects;
   const std::vector<std::string> folders = take_states(folder, duration_ns, copied);
-  copied.before_path = snapshot_in(folder, "before");
-  copied.after_path = snapshot_in(folder, "after");
+  copied.before_path = snapshot_in(folder, "before", copied);
+  copied.after_path = snapshot_in(folder, "after", copied);
   if (folders.size() > 1) {
     const auto is_whole = [](const std::string& path) { return has_meminfo_copy(path) || is_archive_file(path); };
     if (copied.before_path.empty() && is_whole(folders.front())) copied.before_path = folders.front();

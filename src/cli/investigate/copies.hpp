@@ -27,7 +27,7 @@ struct CopiedKernel {
   std::vector<std::string> lacking_slabinfo;
   // names of unused folders that have copies of other files, but neither meminfo nor slabinfo
   std::vector<std::string> lacking_meminfo;
-  std::vector<std::string> damaged;  // names of unusable folders, each with the reason
+  std::vector<std::string> damaged;  // names of unusable folders and snapshots, each with the reason
   bool is_log = false;               // true: the states are reports from the kernel's log
   std::vector<MissingSource> notes;  // notes about damaged archives and unused reports
   std::uint32_t page_size = 4096;

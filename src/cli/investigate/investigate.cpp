@@ -110,6 +110,23 @@ double threshold_of(const InvestigateArguments& options) {
   return options.threshold.empty() ? kThresholds.usual_bytes_per_s : parse_byte_rate(options.threshold);
 }
 
+std::string way_to_copy(const std::string& path) {
+  return fmt::format("copy the file again, completely; `kmemtrace check {}` shows what is left", path);
+}
+
+// Notes that a part of the trace is missing. Throws Error if no event is left.
+void note_damage(const std::string& path, const ReportResult& report, InvestigationResult& result) {
+  const Histories& histories = *report.histories;
+  const auto damage = std::ranges::find_if(histories.incomplete, [](Imperfection kind) {
+    return kind != Imperfection::lost_events && kind != Imperfection::unknown_loss;
+  });
+  if (damage == histories.incomplete.end() && !histories.cut_at_ns) return;
+  const std::string_view why =
+      damage == histories.incomplete.end() ? "the file was cut off" : describe(*damage).sentence;
+  if (report.trace.events == 0) throw Error(fmt::format("No event can be read: {}", why)).hint(way_to_copy(path));
+  result.unseen.push_back({"a part of the recording", fmt::format("{}: {}", path, why), way_to_copy(path)});
+}
+
 void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& evidence, InvestigationResult& result) {
   AnalyseOptions options;
   options.trace.files = {path};
@@ -129,6 +146,7 @@ void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& e
         {"the end of the recording", "the reading was interrupted", "run `kmemtrace leaks` on the recording"});
   result.lost_events = report.trace.lost_events;
   result.trace_events = report.trace.events;
+  note_damage(path, report, result);
   if (report.histories->axis.buckets == 0) return;  // nothing happened
   evidence.trace = trace_growth(report);
   if (evidence.states.empty()) evidence.states = report.histories->memory;
@@ -145,7 +163,9 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
     read_trace(path, by_stack(), evidence, result);
     return true;
   } catch (const Error& error) {
-    result.unseen.push_back({"the content of the recording", fmt::format("{}: {}", path, error.what()), error.hint()});
+    result.unseen.push_back({"the content of the recording", fmt::format("{}: {}", path, error.what()),
+                             result.cost ? error.hint() : way_to_copy(path)});
+    result.unreadable_trace = true;
     return false;
   }
 }
@@ -295,9 +315,6 @@ void take_states(const CopiedKernel& copied, InvestigationEvidence& evidence, In
   if (!copied.lacking_meminfo.empty())
     result.unseen.push_back({fmt::format("the content of the copies in {}", fmt::join(copied.lacking_meminfo, ", ")),
                              "there is neither meminfo nor slabinfo among them", "copy these too"});
-  if (!copied.damaged.empty())
-    result.unseen.push_back({"the content of damaged copies", fmt::format("{}", fmt::join(copied.damaged, "; ")),
-                             "copy these files again, completely"});
   for (const MissingSource& note : copied.notes)
     result.unseen.push_back({fmt::format("a part of the {}", note.name), note.why, note.how});
   result.unsure_order = !copied.no_order.empty();
@@ -338,6 +355,9 @@ int investigate_copies(const Command& command, const InvestigateArguments& optio
     take_kernel(copied, result);
     take_states(copied, evidence, result);
   }
+  if (!copied.damaged.empty())
+    result.unseen.push_back({"the content of damaged copies", fmt::format("{}", fmt::join(copied.damaged, "; ")),
+                             "copy these files again, completely"});
   evidence.copied = !was_watched;
   if (!was_watched || !options.threshold.empty()) evidence.threshold_bytes_per_s = threshold_of(options);
   if (!copied.trace.empty()) {

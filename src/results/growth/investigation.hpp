@@ -300,18 +300,19 @@ std::string with_merged(const std::string& name, const std::vector<std::string>&
 
 // The reason why the verdict is cannot_tell.
 enum class Unclear : std::uint8_t {
-  order,            // it is uncertain which of the copied files is older
-  short_trace,      // the counters were read too rarely, and the trace is shorter than `least_seconds`
-  lossy_trace,      // the counters were read too rarely, and the trace lost events
-  empty_trace,      // the counters were read too rarely, and nothing in the trace can be tested for growth
-  no_times,         // the times of the copied files are unknown
-  few_states,       // the counters were read too rarely, and there is no trace
-  short_watch,      // the observation was shorter than `least_seconds`
-  unconfirmed,      // something may grow, but the counters were read too rarely to confirm it
-  rarely_read,      // the counters were read too rarely, for example on a busy machine
-  late_rise,        // the state Conclusion::state rises in the last part of the time
-  rise_unfollowed,  // the state Conclusion::state rose after samples and recording had ended
-  rise_by_account,  // the state Conclusion::state never falls, and allocations were not observed
+  order,             // it is uncertain which of the copied files is older
+  short_trace,       // the counters were read too rarely, and the trace is shorter than `least_seconds`
+  lossy_trace,       // the counters were read too rarely, and the trace lost events
+  unreadable_trace,  // no event of the recording could be read
+  empty_trace,       // the counters were read too rarely, and nothing in the trace can be tested for growth
+  no_times,          // the times of the copied files are unknown
+  few_states,        // the counters were read too rarely, and there is no trace
+  short_watch,       // the observation was shorter than `least_seconds`
+  unconfirmed,       // something may grow, but the counters were read too rarely to confirm it
+  rarely_read,       // the counters were read too rarely, for example on a busy machine
+  late_rise,         // the state Conclusion::state rises in the last part of the time
+  rise_unfollowed,   // the state Conclusion::state rose after samples and recording had ended
+  rise_by_account,   // the state Conclusion::state never falls, and allocations were not observed
   cut_short,
   only_sums,     // neither allocations nor slab caches could be read
   half_covered,  // less than half of the time was observed
@@ -469,6 +470,7 @@ struct InvestigationResult {
   Narrowing narrowing;
   double trace_seconds = 0;  // length of the recording in seconds; 0: nothing was recorded
   std::uint64_t lost_events = 0;
+  bool unreadable_trace = false;    // true: there is a recording, but none of its events could be read
   std::uint64_t trace_events = 0;   // number of events that the trace contains
   std::size_t timeless_states = 0;  // number of copied readings without a time; they cannot show growth
   bool unsure_order = false;        // true: the copied files may be in the wrong order

@@ -167,6 +167,7 @@ std::string why_unclear(const InvestigationResult& result) {
   const std::string cut_short = result.cut_short.empty() ? "" : result.cut_short + ", and ";
   switch (conclusion.unclear) {
     case Unclear::order: return "the order of the copies is not certain";
+    case Unclear::unreadable_trace: return "the recording of the allocations cannot be read";
     case Unclear::short_trace:
     case Unclear::lossy_trace:
     case Unclear::empty_trace:
