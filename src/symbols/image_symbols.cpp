@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbols/image_symbols.hpp"
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "symbols/kallsyms_lines.hpp"
 
@@ -19,7 +20,7 @@ ImageNames::ImageNames(std::string_view kallsyms) : names_(kallsyms) {
   if (code_begin_ != 0 && code_end_ != 0 && constants_begin_ != 0 && constants_end_ != 0 && image_end_ != 0) return;
   throw Error("Cannot find the code and data of the kernel in its symbols", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
-      .hint("Run it as root. The kernel needs CONFIG_KALLSYMS_ALL");
+      .hint(std::string(hint_for_more_privileges()) + ". The kernel needs CONFIG_KALLSYMS_ALL");
 }
 
 std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {

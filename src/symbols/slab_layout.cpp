@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "symbols/btf_members.hpp"
 #include "symbols/kallsyms_lines.hpp"
@@ -106,10 +107,10 @@ SlabAddresses slab_symbols(std::string_view kallsyms) {
   }
   throw Error("Cannot find the slab caches in the kernel's symbols", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
-      .hint(
-          "Run it as root. If kernel.kptr_restrict is 2, addresses are hidden: sysctl kernel.kptr_restrict=1. The "
-          "kernel "
-          "also needs CONFIG_KALLSYMS_ALL");
+      .hint(fmt::format(
+          "{}. If kernel.kptr_restrict is 2, addresses are hidden: sysctl kernel.kptr_restrict=1. The kernel "
+          "also needs CONFIG_KALLSYMS_ALL",
+          hint_for_more_privileges()));
 }
 
 }  // namespace kmt

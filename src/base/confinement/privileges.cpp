@@ -83,6 +83,18 @@ bool is_in_user_namespace() {
   return *numbers[0] != 0 || *numbers[1] != 0 || *numbers[2] != 0xffffffff;
 }
 
+const char* advice_for_more_privileges() {
+  if (::geteuid() != 0) return "run it as root";
+  return is_in_user_namespace() ? "run it as root on the host, outside of containers"
+                                : "run it with all capabilities of root, outside of containers";
+}
+
+const char* hint_for_more_privileges() {
+  if (::geteuid() != 0) return "Run it as root, outside of containers";
+  return is_in_user_namespace() ? "Run it as root on the host, outside of containers"
+                                : "Run it with all capabilities of root, outside of containers";
+}
+
 bool knows_capability(unsigned capability) { return ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; }
 
 }  // namespace kmt

@@ -28,6 +28,12 @@ bool may_access(const std::string& path, int mode);
 // the capabilities of the process, and being root gives it no access to the machine's files.
 bool is_in_user_namespace();
 
+// Returns what the user can do if the kernel refuses access that only root has: "run it as root". Returns other advice
+// if this process is root already.
+const char* advice_for_more_privileges();
+// Returns the same as the start of a sentence.
+const char* hint_for_more_privileges();
+
 // True if this kernel has the capability. Older kernels check CAP_SYS_ADMIN instead.
 bool knows_capability(unsigned capability);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/arithmetic/size.hpp"
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/words.hpp"
@@ -23,9 +24,9 @@ namespace kmt {
 namespace {
 
 constexpr std::size_t kWordsAtOnce = (1 << 20) / sizeof(std::uint64_t);
-constexpr const char* kNeedsRoot =
-    "Run it as root, outside of containers. It needs CAP_SYS_ADMIN and "
-    "CAP_DAC_READ_SEARCH";
+std::string hint_for_root() {
+  return std::string(hint_for_more_privileges()) + ". It needs CAP_SYS_ADMIN and CAP_DAC_READ_SEARCH";
+}
 
 FileDescriptor open_words(const std::string& path) {
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -41,7 +42,7 @@ Error cannot_open_flags(const std::string& path) {
   if (errno == EACCES || errno == EPERM)
     return Error("Not permitted to read the use of page frames", ExitCode::unsupported)
         .at({path, {}, {}})
-        .hint(kNeedsRoot);
+        .hint(hint_for_root());
   return system_error("Cannot open the file", path);
 }
 
@@ -55,7 +56,7 @@ std::size_t read_words(int fd, std::uint64_t first, std::span<std::uint64_t> wor
     if (count < 0 && errno == EPERM)
       throw Error("Not permitted to read the use of page frames", ExitCode::unsupported)
           .at({path, {}, {}})
-          .hint(kNeedsRoot);
+          .hint(hint_for_root());
     if (count < 0) throw system_error("Cannot read the use of page frames", path);
     if (count == 0) break;
     done += static_cast<std::size_t>(count);
@@ -155,7 +156,7 @@ FrameFiles::FrameFiles(std::uint64_t page_size, const std::string& folder)
   if (hides_addresses(iomem))
     throw Error("Not permitted to read the addresses of the machine's memory", ExitCode::unsupported)
         .at({folder + "/iomem", {}, {}})
-        .hint(kNeedsRoot);
+        .hint(hint_for_root());
   ranges_ = ram_in_iomem(iomem, page_size);
 }
 
@@ -194,7 +195,7 @@ void FrameFiles::read(const std::function<bool(const FrameWords&)>& take) {
   if (!has_flags)
     throw Error("The kernel shows no flags of any page frame", ExitCode::unsupported)
         .at({flags_path_, {}, {}})
-        .hint(kNeedsRoot);
+        .hint(hint_for_root());
 }
 
 }  // namespace kmt

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/arithmetic/size.hpp"
+#include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 
 namespace kmt {
@@ -33,7 +34,7 @@ std::vector<SlabCollection> collect_slabs(Slabs& slabs, FrameFiles& frames, std:
   if (!frames.knows_ram())
     throw Error("The addresses of the machine's memory are unknown", ExitCode::unsupported)
         .at({"/proc/iomem", {}, {}})
-        .hint("Run it as root, outside of containers");
+        .hint(hint_for_more_privileges());
   std::vector<SlabCollection> found(caches.size(), SlabCollection(wanted));
   const std::vector<FrameRange> chunks = chunks_of(frames.ranges());
   std::array<std::uint64_t, kFramesOfChunk> flags{};

@@ -32,8 +32,7 @@ Error not_permitted(const std::string& path) {
     return refused(path, "kernel lockdown (confidentiality) forbids it, even to root",
                    "To end lockdown, boot without lockdown=confidentiality. `kmemtrace profile` does not read objects, "
                    "and shows which code allocates from the cache");
-  return refused(path, "this needs root with the capability CAP_SYS_RAWIO",
-                 "Run it as root, outside of containers: sudo kmemtrace snapshot --objects CACHE");
+  return refused(path, "this needs root with the capability CAP_SYS_RAWIO", hint_for_more_privileges());
 }
 
 FileDescriptor open_kcore(const std::string& path) {

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/file.hpp"
 #include "base/proc_text.hpp"
 
@@ -66,7 +67,8 @@ void read_bpf_maps(const HeldObjects& held, OwnerLines& lines) {
     attributes.start_id = id;
   }
   if (errno == EPERM)
-    lines.missing.push_back({"owners", "no permission to list BPF maps", "run as root, or with CAP_SYS_ADMIN"});
+    lines.missing.push_back(
+        {"owners", "no permission to list BPF maps", fmt::format("{} (CAP_SYS_ADMIN)", advice_for_more_privileges())});
   else if (errno != ENOENT)
     lines.missing.push_back({"bpf_maps", fmt::format("cannot be listed: {}", std::generic_category().message(errno)),
                              "use a kernel (Linux 4.13 or later) with CONFIG_BPF_SYSCALL"});

@@ -28,6 +28,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/file.hpp"
 #include "base/thread.hpp"
 #include "base/words.hpp"
@@ -140,7 +141,7 @@ class SocketReader {
         lines_.missing.push_back(
             {"owners",
              fmt::format("sockets of {} could not be read: {}", names, std::generic_category().message(error)),
-             "run as root"});
+             advice_for_more_privileges()});
     }
   }
 
@@ -305,8 +306,8 @@ void read_network(const HeldObjects& held, OwnerLines& lines) {
     lines.missing.push_back(
         {"page_pools", "this kernel does not list the page pools of network devices", "use Linux 6.8 or later"});
   if (skipped > 0)
-    lines.missing.push_back(
-        {"owners", fmt::format("the sockets of {} network namespaces were not read", skipped), "run as root"});
+    lines.missing.push_back({"owners", fmt::format("the sockets of {} network namespaces were not read", skipped),
+                             advice_for_more_privileges()});
 }
 
 }  // namespace kmt

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confinement/privileges.hpp"
 #include "base/file.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -165,8 +166,9 @@ class ProcessReader {
 
   void note_limits() {
     if (refused_ > 0)
-      lines_.missing.push_back(
-          {"owners", fmt::format("no permission to read the descriptors of {} processes", refused_), "run as root"});
+      lines_.missing.push_back({"owners",
+                                fmt::format("no permission to read the descriptors of {} processes", refused_),
+                                advice_for_more_privileges()});
     if (skipped_ > 0)
       lines_.missing.push_back({"owners", fmt::format("{} processes were not read: the limit was reached", skipped_),
                                 "take the snapshot again when the machine is less busy"});

@@ -28,11 +28,12 @@ std::string text_owners(const SnapshotResult& result, const SnapshotOptions& opt
                            std::string(describe(owner->place).label)}});
   return counted_heading("Owners of memory that no counter has", rows.size(), owners.size(), style) +
          to_text(table, style) +
-         hanging("  ",
-                 fmt::format("The owners name {} of the unaccounted memory. Most of the rest belongs to drivers and "
-                             "other code of the kernel, which the kernel does not name.",
-                             say_bytes(unaccounted_bytes(owners), style)),
-                 style);
+         hanging(
+             "  ",
+             fmt::format("The owners name {} of the unaccounted memory. No file that could be read names the owner of "
+                         "the rest. `kmemtrace snapshot --pages` divides it by order, flags and cgroup.",
+                         say_bytes(unaccounted_bytes(owners), style)),
+             style);
 }
 
 }  // namespace kmt
