@@ -12,25 +12,19 @@
 
 #include <fmt/format.h>
 #include <linux/capability.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "analysis/snapshot/object_kinds.hpp"
 #include "base/arithmetic/size.hpp"
 #include "base/confinement/privileges.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/number.hpp"
 #include "base/text.hpp"
+#include "reading/live_slabs.hpp"
 #include "snapshot/objects/collect_slabs.hpp"
-#include "snapshot/objects/kcore.hpp"
 #include "snapshot/objects/lists.hpp"
 #include "snapshot/objects/sample.hpp"
 #include "snapshot/objects/slabs.hpp"
-#include "snapshot/objects/vmcoreinfo.hpp"
 #include "symbols/image_symbols.hpp"
-#include "symbols/kallsyms_lines.hpp"
-#include "symbols/slab_layout.hpp"
 #include "symbols/structure_guess.hpp"
 #include "trace/state/slabinfo.hpp"
 
@@ -39,29 +33,8 @@ namespace kmt {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kBtf = "/sys/kernel/btf/";
 constexpr std::uint64_t kMostSlabs = 1000;
 constexpr std::uint64_t kMostTableBytes = 512;
-
-enum class Architecture : std::uint8_t { x86_64, arm64 };
-
-// Throws Error on other architectures.
-Architecture architecture() {
-  utsname name{};
-  const std::string_view machine = ::uname(&name) == 0 ? name.machine : "";
-  if (machine == "x86_64" && sizeof(void*) == sizeof(std::uint64_t)) return Architecture::x86_64;
-  if (machine == "aarch64" && sizeof(void*) == sizeof(std::uint64_t)) return Architecture::arm64;
-  throw Error("--objects supports only x86-64 and arm64 machines", ExitCode::unsupported)
-      .hint("drgn can inspect objects of slab caches on other machines");
-}
-
-// Returns the number of possible CPUs or nodes, from a text such as "0-3". Throws Error.
-unsigned possible(const std::string& path, const std::string& text) {
-  const std::size_t last = text.find_last_of("-,");
-  const auto number = parse_leading<unsigned>(std::string_view(text).substr(last == std::string::npos ? 0 : last + 1));
-  if (number) return *number + 1;
-  throw Error("The number of CPUs or nodes is unknown", ExitCode::unsupported).at({path, {}, {}});
-}
 
 bool is_kmalloc(const SlabCache& cache) { return cache.name.starts_with("kmalloc-"); }
 
@@ -79,26 +52,11 @@ class LiveObjects {
   // Reads with `memory`, or from /proc/kcore if `memory` is null.
   LiveObjects(std::unique_ptr<KernelReader> memory, const ObjectLimits& limits,
               const std::function<bool(double)>& proceed)
-      : limits_(limits),
-        proceed_(proceed),
-        has_kcore_(memory == nullptr),
-        memory_(has_kcore_ ? std::make_unique<Kcore>() : std::move(memory), limits.bytes),
-        frames_(page_size()),
-        btf_(std::string(kBtf) + "vmlinux"),
-        layout_(slab_layout(btf_)),
-        kallsyms_(read_file("/proc/kallsyms")),
-        names_(kallsyms_),
-        addresses_(addresses()),
-        slabs_(limited_memory(), layout_, addresses_, page_size()) {}
+      : limits_(limits), proceed_(proceed), kernel_(std::move(memory), limits.bytes), names_(kernel_.kallsyms()) {}
 
   ObjectsReport sample(const std::vector<std::string>& names);
 
  private:
-  static std::uint64_t page_size() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)); }
-  SlabAddresses addresses();
-  void find_x86_map(SlabAddresses& found);
-  void find_arm64_map(SlabAddresses& found);
-  KernelReader& limited_memory();
   const SlabCache& cache_named(const std::string& name) const;
   CacheSample described(const SlabCache& cache) const;
   std::uint64_t smallest_of(const SlabCache& cache) const;
@@ -113,91 +71,25 @@ class LiveObjects {
   // True if the reading may continue.
   bool proceed(double searched) {
     is_stopped_ = is_stopped_ || !proceed_(searched);
-    return !is_stopped_ && !memory_.is_exhausted();
+    return !is_stopped_ && !kernel_.memory().is_exhausted();
   }
 
   ObjectLimits limits_;
   const std::function<bool(double)>& proceed_;
   bool is_stopped_ = false;
-  bool has_kcore_;
-  LimitedReader memory_;
-  FrameFiles frames_;
-  Btf btf_;
-  SlubLayout layout_;
-  std::string kallsyms_;
+  LiveSlabs kernel_;
   ImageNames names_;
-  SlabAddresses addresses_;
-  Slabs slabs_;
   std::map<std::string, std::optional<Btf>> module_types_;  // empty if a module has no types of its own
 };
 
-void LiveObjects::find_x86_map(SlabAddresses& found) {
-  // without CONFIG_DYNAMIC_MEMORY_LAYOUT
-  constexpr std::uint64_t kFixedVmemmap = 0xffff'ea00'0000'0000;
-  constexpr std::uint64_t kFixedPageOffset = 0xffff'8880'0000'0000;
-  found.vmemmap = found.vmemmap == 0 ? kFixedVmemmap : read_word(memory_, found.vmemmap).value_or(0);
-  found.page_offset = found.page_offset != 0 ? read_word(memory_, found.page_offset).value_or(0)
-                                             : memory_.page_offset().value_or(kFixedPageOffset);
-}
-
-void LiveObjects::find_arm64_map(SlabAddresses& found) {
-  constexpr std::uint64_t kMostText = 1 << 16;
-  const auto variable = [this](std::string_view name) {
-    const auto line = find_kallsyms_line(
-        kallsyms_, [name](const KallsymsLine& one) { return one.name() == name && one.module().empty(); });
-    return line.rest.empty() ? 0 : read_word(memory_, line.address).value_or(0);
-  };
-  std::string text(to_size(std::min(variable("vmcoreinfo_size"), kMostText)), '\0');
-  const std::uint64_t address = variable("vmcoreinfo_data");
-  if (address == 0 || !memory_.read(address, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()})) return;
-  const auto map = arm64_direct_map(text, page_size(), layout_.page_bytes);
-  if (!map) return;
-  found.page_offset = map->page_offset;
-  found.vmemmap = map->vmemmap;
-}
-
-SlabAddresses LiveObjects::addresses() {
-  SlabAddresses found = slab_symbols(kallsyms_);
-  if (architecture() == Architecture::arm64)
-    find_arm64_map(found);
-  else
-    find_x86_map(found);
-  const std::string cpus = "/sys/devices/system/cpu/possible";
-  const std::string nodes = "/sys/devices/system/node/possible";  // missing without CONFIG_NUMA
-  found.cpus = possible(cpus, read_file(cpus));
-  found.nodes = possible(nodes, try_read_file(nodes).value_or("0"));
-  if (found.vmemmap != 0 && found.page_offset != 0) return found;
-  throw Error("Cannot find the kernel's page structures (vmemmap) or its direct map of RAM", ExitCode::unsupported)
-      .hint("Please report this, with the output of `uname -a`");
-}
-
-// Limits reads to RAM and the kernel's image, because other addresses may be registers of devices. /proc/kcore lacks
-// these. Returns the memory. Before this call, only variables of the image and the text for crash dumps are
-// read.
-KernelReader& LiveObjects::limited_memory() {
-  if (has_kcore_) return memory_;
-  if (!frames_.knows_ram())
-    throw Error("The addresses of RAM are unknown", ExitCode::unsupported).at({"/proc/iomem", {}, {}});
-  std::vector<AddressRange> allowed = {{addresses_.image_begin, addresses_.image_end},
-                                       {addresses_.modules_begin, addresses_.modules_end}};
-  for (const FrameRange& range : frames_.ranges()) {
-    allowed.push_back(
-        {addresses_.page_offset + range.first * page_size(), addresses_.page_offset + range.end * page_size()});
-    allowed.push_back(
-        {addresses_.vmemmap + range.first * layout_.page_bytes, addresses_.vmemmap + range.end * layout_.page_bytes});
-  }
-  memory_.allow_only(std::move(allowed));
-  return memory_;
-}
-
 // Names of merged caches are links to the same folder of /sys/kernel/slab.
 const SlabCache& LiveObjects::cache_named(const std::string& name) const {
-  if (const SlabCache* const cache = slabs_.cache_named(name)) return *cache;
+  if (const SlabCache* const cache = kernel_.slabs().cache_named(name)) return *cache;
   const fs::path folder = "/sys/kernel/slab";
   std::error_code code;
   const fs::path target = name.find('/') == std::string::npos ? fs::canonical(folder / name, code) : fs::path();
   if (!target.empty())
-    for (const SlabCache& cache : slabs_.caches())
+    for (const SlabCache& cache : kernel_.slabs().caches())
       if (std::error_code ignored; fs::canonical(folder / cache.name, ignored) == target) return cache;
   throw Error(fmt::format("This kernel has no slab cache \"{}\"", printable(name)))
       .hint("`kmemtrace snapshot` and /proc/slabinfo list the caches");
@@ -206,11 +98,12 @@ const SlabCache& LiveObjects::cache_named(const std::string& name) const {
 // Returns the smallest size of objects in the cache. Objects in a size class of kmalloc are larger than the next
 // smaller class. Other caches have one size, but the kernel merges caches that are up to 7 bytes smaller.
 std::uint64_t LiveObjects::smallest_of(const SlabCache& cache) const {
-  const bool has_classes = std::ranges::any_of(
-      slabs_.caches(), [&](const SlabCache& other) { return is_kmalloc(other) && is_size_class_of(cache, other); });
+  const bool has_classes = std::ranges::any_of(kernel_.slabs().caches(), [&](const SlabCache& other) {
+    return is_kmalloc(other) && is_size_class_of(cache, other);
+  });
   if (!has_classes) return cache.object_size - std::min<std::uint64_t>(cache.object_size, 7);
   std::uint64_t smaller = 0;
-  for (const SlabCache& other : slabs_.caches())
+  for (const SlabCache& other : kernel_.slabs().caches())
     if (is_kmalloc(other) && other.object_size < cache.object_size) smaller = std::max(smaller, other.object_size);
   return smaller + 1;
 }
@@ -241,10 +134,10 @@ void LiveObjects::add_symbol(std::uint64_t address, ImageSymbols& symbols) {
   auto symbol = names_.find(address);
   if (!symbol) return;
   std::vector<std::uint8_t> data(!symbol->is_code && names_.may_be_table(address) ? kMostTableBytes : 0);
-  if (!data.empty() && memory_.read(address, data))
+  if (!data.empty() && kernel_.memory().read(address, data))
     for (std::uint32_t at = 0; at < data.size(); at += sizeof(std::uint64_t)) {
       const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
-      if (!addresses_.is_in_image(value)) continue;
+      if (!kernel_.addresses().is_in_image(value)) continue;
       const auto owner = names_.find(address + at);
       if (!owner || owner->name != symbol->name) break;
       if (const auto function = names_.find(value); function && function->is_function())
@@ -269,11 +162,11 @@ bool LiveObjects::follow_lists(ObjectGroup& group, std::uint64_t& steps_left) {
   for (const std::uint32_t offset : group.chains) {
     std::unordered_set<std::uint64_t> links;
     for (const ObjectSample* object : group.objects) links.insert(object->address + offset);
-    const ListWalk walk{&addresses_, &links, 3, kMostSteps};
+    const ListWalk walk{&kernel_.addresses(), &links, 3, kMostSteps};
     std::optional<ImageSymbol> found;
     unsigned heads = 0;
     for (std::size_t i = 0; i < group.objects.size() && heads < kEnoughHeads && steps_left > 0 && proceed(1); ++i) {
-      const auto head = shared_list_head(memory_, group.objects[i]->address + offset, walk, steps_left);
+      const auto head = shared_list_head(kernel_.memory(), group.objects[i]->address + offset, walk, steps_left);
       auto symbol = head ? names_.find(*head) : std::nullopt;
       if (!symbol) continue;
       ++heads;
@@ -294,10 +187,10 @@ std::optional<ImageSymbol> LiveObjects::symbol_in(std::uint64_t address, std::ui
   std::vector<std::uint8_t> data(to_size(std::min<std::uint64_t>(bytes, kMostTableBytes)));
   ImageSymbols symbols;
   std::optional<ImageSymbol> best;
-  if (!memory_.read(address, data)) return best;
+  if (!kernel_.memory().read(address, data)) return best;
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= data.size(); at += sizeof(std::uint64_t)) {
     const auto value = load<std::uint64_t>(data.data() + at, kHostOrder);
-    if (!addresses_.is_in_image(value)) continue;
+    if (!kernel_.addresses().is_in_image(value)) continue;
     add_symbol(value, symbols);
     const auto found = symbols.find(value);
     if (found == symbols.end()) continue;
@@ -323,18 +216,18 @@ void LiveObjects::follow_objects(const CacheSample& sample, ObjectGroup& group) 
 
 // Returns the types of a module and the kernel, or only those of the kernel. A module may be removed at any time.
 const Btf& LiveObjects::types_of(const std::string& module) {
-  if (module.empty() || module == "vmlinux") return btf_;
+  if (module.empty() || module == "vmlinux") return kernel_.types();
   const auto [found, is_new] = module_types_.try_emplace(module);
-  const std::string path = kBtf + module;
+  const std::string path = std::string(kKernelTypes) + module;
   std::error_code code;
   if (is_new && fs::exists(path, code)) {
     try {
-      found->second.emplace(path, &btf_);
+      found->second.emplace(path, &kernel_.types());
     } catch (const Error&) {
-      return btf_;
+      return kernel_.types();
     }
   }
-  return found->second ? *found->second : btf_;
+  return found->second ? *found->second : kernel_.types();
 }
 
 void LiveObjects::guess(const CacheSample& sample, ObjectGroup& group) {
@@ -366,7 +259,7 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
       caches.push_back(cache);
   double seen = 0;
   const std::size_t wanted = to_size(std::clamp<std::uint64_t>(limits_.objects / 4, 1, kMostSlabs));
-  const auto found = collect_slabs(slabs_, frames_, caches, wanted, [&](double part) {
+  const auto found = collect_slabs(kernel_.slabs(), kernel_.frames(), caches, wanted, [&](double part) {
     seen = part;
     return proceed(part);
   });
@@ -375,11 +268,12 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
     CacheSample sample = described(*caches[i]);
     sample.searched = seen;
     read_objects(
-        slabs_, memory_, addresses_, *caches[i], found[i], limits_.objects, [&] { return proceed(1); }, sample);
+        kernel_.slabs(), kernel_.memory(), kernel_.addresses(), *caches[i], found[i], limits_.objects,
+        [&] { return proceed(1); }, sample);
     report.caches.push_back(kinds_of(sample));
   }
-  report.bytes_read = memory_.bytes_read();
-  if (memory_.is_exhausted()) report.end = ReadingEnd::most_bytes;
+  report.bytes_read = kernel_.memory().bytes_read();
+  if (kernel_.memory().is_exhausted()) report.end = ReadingEnd::most_bytes;
   if (is_stopped_) report.end = ReadingEnd::stopped;
   return report;
 }
@@ -389,7 +283,6 @@ ObjectsReport LiveObjects::sample(const std::vector<std::string>& names) {
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,
                              const std::function<bool(double)>& proceed, std::unique_ptr<KernelReader> memory) {
   const auto start = std::chrono::steady_clock::now();
-  architecture();  // throws Error on unsupported architectures, before anything is read
   LiveObjects live(std::move(memory), limits, proceed);
   give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   ObjectsReport report = live.sample(caches);

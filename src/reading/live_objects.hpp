@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "reading/live_slabs.hpp"
 #include "results/snapshot/object_kinds.hpp"
 #include "snapshot/objects/kernel_reader.hpp"
 
 namespace kmt {
-
-// The list of all caches and the descriptors of some pages fit into this.
-constexpr std::uint64_t kLeastBytesToRead = 1 << 20;
 
 struct ObjectLimits {
   std::uint64_t objects = 4000;        // objects to sample of each cache
@@ -23,8 +21,7 @@ struct ObjectLimits {
 };
 
 // Samples the objects of slab caches. Reads the kernel's memory with `memory`, or from /proc/kcore if `memory` is null.
-// With `memory`, reads only the kernel's image and RAM that the kernel maps directly. Other addresses may be registers
-// of devices; /proc/kcore lacks these. Calls proceed(share of the page frames that were searched for slabs) often. If
+// Calls proceed(share of the page frames that were searched for slabs) often. If
 // it returns false, the reading stops, and the result has what was read until then. Gives up CAP_SYS_RAWIO, which only
 // the opening of /proc/kcore needs. Throws Error if the kernel's memory cannot be read, or if there is no such cache.
 ObjectsReport sample_objects(const std::vector<std::string>& caches, const ObjectLimits& limits,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parses zoneinfo, buddyinfo and pagetypeinfo, which list the pages of each zone.
+#include <algorithm>
 #include <map>
 
 #include "base/text.hpp"
@@ -117,12 +118,54 @@ void parse_buddyinfo(std::string_view text, KernelMemory& memory) {
   });
 }
 
-// Parses pagetypeinfo. The text has two tables: free blocks by migrate type and order, and page blocks by migrate type.
-// Only the first table is parsed.
+// Adds the tables of pageblocks in pagetypeinfo, and sums up the zones. A line with the names of the types starts each
+// table. The text has these tables for each node.
+class BlockTables {
+ public:
+  explicit BlockTables(KernelMemory& memory) : types_(memory.blocks_by_type) {}
+
+  void add(std::string_view line) {
+    if (line.starts_with(kBlocks)) return begin(line.substr(kBlocks.size()), false);
+    if (line.starts_with(kMixed)) return begin(line.substr(kMixed.size()), true);
+    const auto name = zone_name_of(line);
+    const auto numbers = name ? numbers_of(name->rest) : std::nullopt;
+    if (!numbers || numbers->size() > columns_.size()) return columns_.clear();
+    for (std::size_t i = 0; i < numbers->size(); ++i) {
+      BlocksByType& type = types_[columns_[i]];
+      if (is_mixed_)
+        type.mixed = type.mixed.value_or(0) + (*numbers)[i];
+      else
+        type.blocks += (*numbers)[i];
+    }
+  }
+
+ private:
+  static constexpr std::string_view kBlocks = "Number of blocks type";
+  static constexpr std::string_view kMixed = "Number of mixed blocks";
+
+  void begin(std::string_view names, bool is_mixed) {
+    constexpr std::size_t kMostTypes = 32;
+    is_mixed_ = is_mixed;
+    columns_.clear();
+    for (Words words(names); !words.empty() && columns_.size() < kMostTypes;) {
+      const std::string_view name = words.next();
+      const auto found = std::ranges::find(types_, name, &BlocksByType::type);
+      columns_.push_back(static_cast<std::size_t>(found - types_.begin()));
+      if (found == types_.end()) types_.push_back({std::string(name), 0, std::nullopt});
+    }
+  }
+
+  std::vector<BlocksByType>& types_;
+  std::vector<std::size_t> columns_;  // indexes of types_
+  bool is_mixed_ = false;
+};
+
+// Parses pagetypeinfo: free blocks by migrate type and order, and pageblocks by migrate type.
 void parse_pagetypeinfo(std::string_view text, KernelMemory& memory) {
+  BlockTables blocks(memory);
   each_line(text, [&](std::string_view line) {
     const std::size_t at = line.find(", type ");
-    if (at == std::string_view::npos || !line.starts_with("Node ")) return;
+    if (at == std::string_view::npos || !line.starts_with("Node ")) return blocks.add(line);
     const auto name = zone_name_of(line.substr(0, at));
     Words words(line.substr(at + std::string_view(", type ").size()));
     const std::string_view type = words.next();

@@ -297,6 +297,38 @@ class Pages(unittest.TestCase):
                              use['blocks'])
         self.assertLessEqual(sum(use['pages_in_mixed'].values()), use['mixed'] << use['order'])
 
+    def test_pageblocks_agree_with_pagetypeinfo(self):
+        use = census()['pageblocks']
+        lines = iter(read_text('/proc/pagetypeinfo').splitlines())
+        listed = {}
+        for line in lines:
+            if line.startswith('Number of blocks type'):
+                types = line.split()[4:]
+                for row in lines:
+                    if not row.startswith('Node'):
+                        break
+                    for name, number in zip(types, row.split()[-len(types):]):
+                        listed[name] = listed.get(name, 0) + int(number)
+        self.assertEqual(sum(listed.values()), use['pagetypeinfo']['blocks'])
+        self.assertEqual(set(listed), {one['type'] for one in use['pagetypeinfo']['types']})
+        # The kernel also lists blocks without RAM in its memory sections.
+        self.assertLessEqual(use['blocks'] + use['reserved'], sum(listed.values()))
+
+    def test_slab_caches_in_mixed_pageblocks(self):
+        use = census()['pageblocks']
+        caches = use['caches_in_mixed']
+        if caches['source'] is None:
+            self.skipTest(caches['failure'] or 'no mixed pageblocks with slabs')
+        names = set(os.listdir('/sys/kernel/slab'))
+        self.assertLessEqual({row['cache'] for row in caches['rows']} - names, set())
+        pages = sum(row['pages'] for row in caches['rows'])
+        self.assertLessEqual(caches['unknown_pages'], 0.1 * pages)
+        if caches['blocks'] < 1024:
+            self.assertEqual(use['pages_in_mixed']['slab'], pages + caches['unknown_pages'])
+        for row in caches['rows']:
+            self.assertLessEqual(row['alone'], row['blocks'])
+            self.assertLessEqual(row['blocks'], min(row['pages'], caches['blocks']))
+
     def test_is_fast(self):
         """Counting the pages of 64 GiB must take less than 5 s of CPU time. Other processes do not change this time."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -11,6 +11,14 @@ investigate() {
   kmemtrace investigate --from /tmp/found -o /tmp/again >found.txt 2>again.err
 }
 
+pollute() {
+  # Make the kernel keep little memory in reserve, and take no measures against fragmentation.
+  echo 2048 >/proc/sys/vm/min_free_kbytes
+  echo 0 >/proc/sys/vm/watermark_boost_factor
+  (exec planted_memory pollute 8) >/tmp/ready &
+  while kill -0 $! && ! grep -q ready /tmp/ready; do sleep 0.2; done
+}
+
 case $case in
 healthy) investigate 20s ;;
 slab)
@@ -37,12 +45,18 @@ cgroups)
   investigate 20s
   ;;
 polluted)
-  # Make the kernel keep little memory in reserve, and take no measures against fragmentation.
-  echo 2048 >/proc/sys/vm/min_free_kbytes
-  echo 0 >/proc/sys/vm/watermark_boost_factor
-  (exec planted_memory pollute 8) >/tmp/ready &
-  while kill -0 $! && ! grep -q ready /tmp/ready; do sleep 0.2; done
+  pollute
   investigate 20s
+  ;;
+slabs)
+  pollute
+  kmemtrace snapshot --pages --json >before.json 2>before.err
+  insmod /leaked_kinds.ko count=100000
+  kmemtrace snapshot --pages --json --limit 0 >found.json 2>found.err
+  kmemtrace snapshot --pages >found.txt
+  kmemtrace snapshot --pages -o /tmp/pages.kmt
+  kmemtrace snapshot /tmp/pages.kmt >stored.txt
+  cat /proc/pagetypeinfo >pagetypeinfo
   ;;
 oom)
   insmod /leaked_kinds.ko count=1000000

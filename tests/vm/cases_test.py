@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that `investigate` names a slab leak that stands still, growing leaks of pages and of vmalloc areas, removed
-cgroups, and polluted pageblocks. On a healthy machine, it must name none of them. Also checks that `snapshot --from`
+cgroups, and polluted pageblocks, and that `snapshot --pages` names the slab cache that pollutes them. On a healthy machine, it must name none of them. Also checks that `snapshot --from`
 names the cause of an OOM kill from the kernel's log.
   cases_test.py KERNEL [CASE...]"""
 import json
@@ -15,8 +15,8 @@ import schemas  # noqa: E402
 from machine import HERE, run_script  # noqa: E402
 from module_builder import build_module, load_run  # noqa: E402
 
-CASES = ('healthy', 'slab', 'pages', 'vmalloc', 'cgroups', 'polluted', 'oom')
-MODULES = {'slab': 'leaked_kinds', 'pages': 'leaked_pages', 'vmalloc': 'leaked_pages', 'oom': 'leaked_kinds'}
+CASES = ('healthy', 'slab', 'pages', 'vmalloc', 'cgroups', 'polluted', 'slabs', 'oom')
+MODULES = {'slab': 'leaked_kinds', 'slabs': 'leaked_kinds', 'pages': 'leaked_pages', 'vmalloc': 'leaked_pages', 'oom': 'leaked_kinds'}
 MEMORY = {'cgroups': 2048, 'oom': 512}
 KERNEL, CHOSEN = sys.argv[1], sys.argv[2:] or CASES
 del sys.argv[1:]
@@ -119,6 +119,42 @@ class Cases(unittest.TestCase):
         self.assertGreater(check['value'], 0.75)
         self.assertLess(check['value'], 1)
         self.assertIn('pageblocks with both movable and unmovable pages', text)
+
+    def test_pageblocks_polluted_by_a_slab_cache(self):
+        """A module allocates 100,000 objects while only scattered pages are free."""
+        found, text = self.run_case('slabs')
+        before = json.loads(self.files['before.json'])['pages']['pageblocks']
+        after = found['pages']['pageblocks']
+        caches = after['caches_in_mixed']
+        self.assertIn(caches['source'], ('kcore', 'bpf'), caches)
+
+        def pages_of(use):
+            rows = {row['cache']: row for row in use['caches_in_mixed']['rows']}
+            return rows['kmalloc-192']['pages'] if 'kmalloc-192' in rows else 0
+
+        leaked = 100_000 // (4096 // 192)  # slabs of one page
+        self.assertAlmostEqual(leaked, pages_of(after) - pages_of(before), delta=0.1 * leaked)
+        of_slabs = sum(row['pages'] for row in caches['rows']) + caches['unknown_pages']
+        self.assertEqual(after['pages_in_mixed']['slab'], of_slabs, 'all mixed blocks were examined')
+        self.assertLess(caches['unknown_pages'], 0.01 * of_slabs)
+        for source in (text, self.files['stored.txt']):
+            self.assertRegex(source, r'\n *kmalloc-192 +[\d,]+ ')
+        self.check_blocks_of_kernel(after, self.files['pagetypeinfo'])
+        self.assertIn('It agrees with the frames', text)
+
+    def check_blocks_of_kernel(self, use, pagetypeinfo):
+        """Compares the pageblocks with the sums of the table in pagetypeinfo."""
+        lines = pagetypeinfo.splitlines()
+        start = next(number for number, line in enumerate(lines) if line.startswith('Number of blocks type'))
+        types = lines[start].split()[4:]
+        rows = [line.split('zone')[1].split()[1:] for line in lines[start + 1:] if line.startswith('Node')]
+        rows = [row for row in rows if len(row) == len(types)]
+        self.assertEqual(sum(int(number) for row in rows for number in row), use['blocks'] + use['reserved'])
+        self.assertEqual(use['pagetypeinfo']['blocks'], use['blocks'] + use['reserved'])
+        self.assertEqual(types, [one['type'] for one in use['pagetypeinfo']['types']])
+        # The kernel gave few pageblocks to unmovable pages, because nearly all are polluted.
+        polluted = use['unmovable'] + use['mixed'] - use['pagetypeinfo']['intended_for_unmovable']
+        self.assertGreater(polluted, 0)
 
     def test_text_of_an_oom_kill(self):
         found, text = self.run_case('oom')

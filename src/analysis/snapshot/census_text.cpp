@@ -90,6 +90,26 @@ bool take_pageblocks(Words& words, PageblockUse& use) {
                              [&](PageblockMember member) { return take_number(words, use.*member); });
 }
 
+constexpr std::array kSources = {SlabSource::none, SlabSource::kcore, SlabSource::bpf};
+
+// "caches_in_mixed SOURCE BLOCKS UNKNOWN".
+bool take_caches(Words& words, CachesInBlocks& caches) {
+  const std::string_view id = words.next();
+  const auto source = std::ranges::find_if(kSources, [id](SlabSource one) { return id_of(one) == id; });
+  if (source == kSources.end()) return false;
+  caches.source = *source;
+  return take_number(words, caches.blocks) && take_pages(words, caches.unknown);
+}
+
+// "cache_in_mixed PAGES BLOCKS ALONE NAME".
+bool take_cache(Words& words, CachesInBlocks& caches) {
+  CacheInBlocks& row = caches.rows.emplace_back();
+  const bool has_numbers =
+      take_pages(words, row.pages) && take_number(words, row.blocks) && take_number(words, row.alone);
+  row.cache = words.rest();
+  return has_numbers;
+}
+
 bool take_line(std::string_view line, PageCensus& census) {
   Words words(line);
   const std::string_view name = words.next();
@@ -100,8 +120,26 @@ bool take_line(std::string_view line, PageCensus& census) {
   if (name == "pageblocks") return take_pageblocks(words, census.pageblocks);
   if (name == "in_mixed") return take_numbers(words, census.pageblocks.in_mixed);
   if (name == "mixed_by_unmovable") return take_numbers(words, census.pageblocks.mixed_by_unmovable);
+  if (name == "reserved_blocks") return take_number(words, census.pageblocks.reserved.emplace());
+  if (name == "caches_in_mixed") return take_caches(words, census.pageblocks.caches);
+  if (name == "cache_in_mixed") return take_cache(words, census.pageblocks.caches);
+  if (name == "caches_unknown") return census.pageblocks.caches.failure.assign(words.rest()), true;
   if (name == "note") census.notes.emplace_back(words.rest());
   return true;  // lines of later versions
+}
+
+std::string without_line_ends(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+std::string text_of(const CachesInBlocks& caches) {
+  if (!caches.failure.empty()) return fmt::format("caches_unknown {}\n", without_line_ends(caches.failure));
+  if (caches.source == SlabSource::none) return {};
+  std::string text = fmt::format("caches_in_mixed {} {} {}\n", id_of(caches.source), caches.blocks, caches.unknown);
+  for (const CacheInBlocks& row : caches.rows)
+    text += fmt::format("cache_in_mixed {} {} {} {}\n", row.pages, row.blocks, row.alone, without_line_ends(row.cache));
+  return text;
 }
 
 }  // namespace
@@ -122,6 +160,8 @@ std::string census_text(const PageCensus& census) {
   text += fmt::format("pageblocks {} {}", use.order, use.order_is_known ? 1 : 0);
   for (const PageblockMember member : kPageblockMembers) text += fmt::format(" {}", use.*member);
   text += fmt::format("\nin_mixed {}\nmixed_by_unmovable {}\n", numbers(use.in_mixed), numbers(use.mixed_by_unmovable));
+  if (use.reserved) text += fmt::format("reserved_blocks {}\n", *use.reserved);
+  text += text_of(use.caches);
   for (const std::string& note : census.notes) text += fmt::format("note {}\n", note);
   return text.append(kEnd).append("\n");
 }

@@ -149,6 +149,7 @@ void compare_with_counters(const SnapshotResult& snapshot, PageCensus& census) {
   for (const MemoryZone& zone : snapshot.memory.zones)
     if (auto fragmentation = fragmentation_of(zone, census.pageblocks.order))
       census.zones.push_back(std::move(*fragmentation));
+  census.pageblocks.by_type = snapshot.memory.blocks_by_type;
   note_unmarked_free_pages(snapshot, census);
   note_unmarked_page_tables(census);
 }

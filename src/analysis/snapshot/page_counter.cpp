@@ -111,19 +111,40 @@ void PageCounter::count_in_pageblocks() {
     }
     const std::uint64_t here = std::min(end, (block + 1) << block_order_) - at;
     in_block_[index_of(run_.kind)] += here;
+    if (run_.kind == PageKind::slab) slabs_in_block_.push_back({run_.first, here});
     at += here;
   }
 }
 
+// Keeps each block with the same probability (reservoir sampling).
+void PageCounter::keep_mixed_block(bool has_other) {
+  constexpr std::uint64_t kMost = 1024;  // a share of 10% of these blocks is then exact to about 1%
+  if (slabs_in_block_.empty()) return;
+  const std::uint64_t place = mixed_with_slabs_ < kMost ? mixed_with_slabs_ : random_() % (mixed_with_slabs_ + 1);
+  ++mixed_with_slabs_;
+  if (place >= kMost) return;
+  if (place == mixed_.size()) mixed_.emplace_back();
+  mixed_[static_cast<std::size_t>(place)] = {slabs_in_block_, has_other};
+}
+
 void PageCounter::end_pageblock() {
   const PagesByKind pages = std::exchange(in_block_, {});
+  classify_pageblock(pages);
+  slabs_in_block_.clear();
+}
+
+void PageCounter::classify_pageblock(const PagesByKind& pages) {
   const std::uint64_t movable = sum_of_kinds(pages, kMovableKinds);
   const std::uint64_t unmovable = sum_of_kinds(pages, kUnmovableKinds);
   const std::uint64_t free = pages[index_of(PageKind::free)];
   PageblockUse& use = census_.pageblocks;
   std::uint64_t all = 0;
   for (const std::uint64_t count : pages) all += count;
-  if (all == pages[index_of(PageKind::reserved)] + pages[index_of(PageKind::no_page)]) return;
+  if (all == 0) return;
+  if (all == pages[index_of(PageKind::reserved)] + pages[index_of(PageKind::no_page)]) {
+    use.reserved = use.reserved.value_or(0) + 1;
+    return;
+  }
   ++use.all;
   if (free + pages[index_of(PageKind::reserved)] + pages[index_of(PageKind::no_page)] == all) ++use.free;
   const std::uint64_t unmarked = pages[index_of(PageKind::unmarked)];
@@ -140,6 +161,7 @@ void PageCounter::end_pageblock() {
   }
   ++use.mixed;
   ++use.mixed_by_unmovable[order_of(unmovable + unmarked)];
+  keep_mixed_block(unmovable + unmarked != pages[index_of(PageKind::slab)]);
   for (std::size_t i = 0; i < kPageKinds; ++i) use.in_mixed[i] += pages[i];
 }
 
@@ -155,6 +177,7 @@ PageCensus PageCounter::finish() {
   end_run();
   end_pageblock();
   census_.pageblocks.order = block_order_;
+  census_.pageblocks.reserved = census_.pageblocks.reserved.value_or(0);
   for (const auto& [flags, pages] : other_flags_) census_.other_flags.push_back({flags, pages});
   std::ranges::sort(census_.other_flags, [](const PagesByFlags& a, const PagesByFlags& b) {
     return a.pages != b.pages ? a.pages > b.pages : a.flags < b.flags;

@@ -15,8 +15,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "results/snapshot/page_census.hpp"
@@ -47,6 +49,16 @@ enum PageFlag : std::uint64_t {
 // Returns the kind of a frame that is not the tail of a compound page. `cgroup` is its cgroup's inode number, or 0.
 PageKind page_kind(std::uint64_t flags, std::uint64_t cgroup);
 
+// A pageblock with both movable and unmovable pages.
+struct MixedBlock {
+  struct Slab {
+    std::uint64_t frame = 0;  // first frame of the slab
+    std::uint64_t pages = 0;  // in this block
+  };
+  std::vector<Slab> slabs;
+  bool has_other = false;  // true if it also has other pages that are or may be unmovable
+};
+
 class PageCounter {
  public:
   // `block_order` is the order of a pageblock, and `max_order` that of the page allocator's largest free blocks.
@@ -55,6 +67,8 @@ class PageCounter {
   // Counts consecutive frames. `first` is the number of the first frame. `cgroups` has the inode numbers of the frames'
   // cgroups, and may be empty. Calls must be in the order of the frames, but frames may be skipped.
   void add(std::uint64_t first, std::span<const std::uint64_t> flags, std::span<const std::uint64_t> cgroups);
+  // Returns the mixed blocks that have slabs. If there are very many, returns a random sample. Call it after finish().
+  std::vector<MixedBlock> take_mixed_blocks() { return std::move(mixed_); }
   // Call it once after the last frame. Fills in frames, pages, blocks, other_flags, cgroups (without paths) and
   // pageblocks.
   PageCensus finish();
@@ -74,6 +88,8 @@ class PageCounter {
   void count_free_blocks();
   void count_in_pageblocks();
   void end_pageblock();
+  void classify_pageblock(const PagesByKind& pages);
+  void keep_mixed_block(bool has_other);
   PagesByKind& of_cgroup(std::uint64_t inode);
 
   unsigned block_order_;
@@ -82,6 +98,10 @@ class PageCounter {
   Run run_;
   std::optional<std::uint64_t> block_;  // number of the current pageblock
   PagesByKind in_block_{};
+  std::vector<MixedBlock::Slab> slabs_in_block_;
+  std::vector<MixedBlock> mixed_;
+  std::uint64_t mixed_with_slabs_ = 0;  // number of blocks from which mixed_ is a sample
+  std::mt19937_64 random_{20080814};    // any constant: the same machine gives the same sample
   std::unordered_map<std::uint64_t, std::uint64_t> other_flags_;  // key: flags; value: number of pages
   std::unordered_map<std::uint64_t, PagesByKind> cgroups_;        // key: inode number of the cgroup
   std::uint64_t last_cgroup_ = 0;

@@ -31,7 +31,7 @@ bool is_unaccounted_large(const SnapshotResult& snapshot) {
 std::shared_ptr<const PageCensus> count(const SnapshotResult& snapshot, StateSample& sample,
                                         std::vector<UnseenSource>& unseen) {
   try {
-    std::optional<PageCensus> census = count_pages(sample, snapshot.memory.page_size);
+    std::optional<PageCensus> census = count_pages(sample, snapshot.memory.page_size, false);
     if (!census) return nullptr;
     sample.texts.emplace_back("census", census_text(*census));
     compare_with_counters(snapshot, *census);

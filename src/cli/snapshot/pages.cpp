@@ -3,11 +3,17 @@
 
 #include <chrono>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "analysis/snapshot/page_census.hpp"
 #include "analysis/snapshot/page_counter.hpp"
+#include "base/error.hpp"
 #include "cli/input/reading.hpp"
 #include "cli/support/interrupt.hpp"
+#include "cli/support/kernel_memory.hpp"
+#include "reading/mixed_blocks.hpp"
 #include "snapshot/frames/frames.hpp"
 #include "snapshot/parse.hpp"
 
@@ -26,9 +32,18 @@ void add_notes(const FrameFiles& files, PageCensus& census) {
     census.notes.emplace_back("The size of a pageblock is assumed, because /proc/pagetypeinfo cannot be read.");
 }
 
+void add_caches(const std::vector<MixedBlock>& blocks, CachesInBlocks& caches) {
+  if (blocks.empty()) return;
+  try {
+    caches = caches_of(blocks, memory_without_kcore());
+  } catch (const Error& error) {
+    caches.failure = fmt::format("{}. {}", error.what(), error.hint());
+  }
+}
+
 }  // namespace
 
-std::optional<PageCensus> count_pages(const StateSample& sample, std::uint32_t page_size) {
+std::optional<PageCensus> count_pages(const StateSample& sample, std::uint32_t page_size, bool with_caches) {
   constexpr unsigned kDefaultOrder = 9;  // x86 and ARM64 with 4 KiB pages
   const auto start = std::chrono::steady_clock::now();
   const std::optional<unsigned> order = pageblock_order(text_of(sample, "pagetypeinfo"));
@@ -51,6 +66,7 @@ std::optional<PageCensus> count_pages(const StateSample& sample, std::uint32_t p
   if (!files.has_cgroups()) census.cgroups.clear();
   name_cgroups(cgroup_paths_by_inode(), census);
   add_notes(files, census);
+  if (with_caches) add_caches(counter.take_mixed_blocks(), census.pageblocks.caches);
   census.elapsed_ns =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   return census;

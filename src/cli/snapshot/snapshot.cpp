@@ -117,7 +117,7 @@ std::optional<SnapshotResult> take(const SnapshotArguments& options) {
   StateSample sample = collect_snapshot();
   const KernelDescription kernel = describe_running_kernel();
   if (options.pages) {
-    const std::optional<PageCensus> census = count_pages(sample, kernel.page_size);
+    const std::optional<PageCensus> census = count_pages(sample, kernel.page_size, true);
     if (!census) return std::nullopt;
     sample.texts.emplace_back("census", census_text(*census));
   }

@@ -75,6 +75,34 @@ constexpr std::array<std::string_view, 43> kFlagNames = {"locked",
 
 const PageKindText& describe(PageKind kind) { return kKinds[index_of(kind)]; }
 
+std::string_view id_of(SlabSource source) {
+  switch (source) {
+    case SlabSource::kcore: return "kcore";
+    case SlabSource::bpf: return "bpf";
+    case SlabSource::none: break;
+  }
+  return "none";
+}
+
+std::uint64_t listed_blocks(const PageblockUse& use) {
+  return std::accumulate(use.by_type.begin(), use.by_type.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const BlocksByType& type) { return sum + type.blocks; });
+}
+
+std::uint64_t intended_for_unmovable(const PageblockUse& use) {
+  std::uint64_t sum = 0;
+  for (const BlocksByType& type : use.by_type)
+    if (type.type == "Unmovable" || type.type == "Reclaimable" || type.type == "HighAtomic") sum += type.blocks;
+  return sum;
+}
+
+std::optional<std::uint64_t> mixed_by_kernel(const PageblockUse& use) {
+  std::optional<std::uint64_t> sum;
+  for (const BlocksByType& type : use.by_type)
+    if (type.mixed) sum = sum.value_or(0) + *type.mixed;
+  return sum;
+}
+
 std::string names_of_page_flags(std::uint64_t flags) {
   std::string names;
   for (unsigned bit = 0; bit < 64; ++bit) {

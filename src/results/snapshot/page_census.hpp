@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/state/kernel_memory.hpp"
+
 namespace kmt {
 
 // The use of a page frame. Each frame has exactly one kind.
@@ -64,6 +66,25 @@ struct CgroupPages {
   std::uint64_t all() const;  // sum of `pages`
 };
 
+// A slab cache in the pageblocks with both movable and unmovable pages.
+struct CacheInBlocks {
+  std::string cache;
+  std::uint64_t pages = 0;
+  std::uint64_t blocks = 0;  // blocks that have slabs of this cache
+  std::uint64_t alone = 0;   // blocks whose other pages are all movable or free
+};
+enum class SlabSource : std::uint8_t { none, kcore, bpf };
+std::string_view id_of(SlabSource source);
+// The slab caches in a sample of the pageblocks with both movable and unmovable pages. The sample has all these blocks,
+// if they are few.
+struct CachesInBlocks {
+  SlabSource source = SlabSource::none;  // how the kernel's descriptions of the slabs were read
+  std::string failure;                   // why the caches are unknown, as sentences; empty if they are known
+  std::uint64_t blocks = 0;              // blocks of the sample
+  std::uint64_t unknown = 0;             // pages of slabs in the sample that changed before they were read
+  std::vector<CacheInBlocks> rows;       // most blocks first
+};
+
 // Numbers of pageblocks by the mobility of their pages. Movable pages are user memory (anonymous to shmem in PageKind),
 // unmovable pages are kernel memory (such as slab and page tables). Unmarked pages may be free, so they are neither.
 struct PageblockUse {
@@ -79,7 +100,18 @@ struct PageblockUse {
   // Mixed blocks by the number of their unmovable and unmarked pages. Element N counts the blocks with 2^N to
   // 2^(N+1) - 1 such pages.
   BlocksByOrder mixed_by_unmovable{};
+  CachesInBlocks caches;                  // slab caches in the mixed blocks
+  std::optional<std::uint64_t> reserved;  // blocks with only reserved or missing frames; not part of `all`
+  std::vector<BlocksByType> by_type;      // the kernel's numbers in pagetypeinfo; empty if unknown
+
+  std::uint64_t with_unmovable() const { return unmovable + mixed; }
 };
+// Returns the sum of all types: the number of pageblocks that pagetypeinfo lists.
+std::uint64_t listed_blocks(const PageblockUse& use);
+// Returns the number of pageblocks that the kernel intends for unmovable or reclaimable pages.
+std::uint64_t intended_for_unmovable(const PageblockUse& use);
+// Returns the blocks whose type differs from that of one of their pages. Empty if the kernel does not count them.
+std::optional<std::uint64_t> mixed_by_kernel(const PageblockUse& use);
 
 // Fragmentation of a zone's free memory for an allocation of a pageblock, from buddyinfo. The formulas are those of
 // unusable_free_index() and __fragmentation_index() in the kernel's mm/vmstat.c.

@@ -124,6 +124,14 @@ struct FreeByType {
   std::vector<std::uint64_t> free;
 };
 
+// Numbers of pageblocks of one migrate type in all zones (pagetypeinfo).
+struct BlocksByType {
+  std::string type;
+  std::uint64_t blocks = 0;
+  // Blocks that contain a page of another type. Only kernels with page_owner=on count them.
+  std::optional<std::uint64_t> mixed;
+};
+
 struct PercpuUse {
   // Bytes of the first percpu chunk, for all CPUs together. These bytes are not part of MemTotal, because the kernel
   // allocated this chunk before it computed MemTotal.
@@ -196,6 +204,7 @@ struct KernelMemory {
   std::optional<unsigned> cpus;   // number of CPUs with lists of pages in zoneinfo
   std::vector<NodeMemory> nodes;  // empty on machines with one node
   std::vector<FreeByType> free_by_type;
+  std::vector<BlocksByType> blocks_by_type;
   std::vector<VmallocCaller> vmalloc;
   std::vector<AllocationSite> allocinfo;
   PercpuUse percpu;

@@ -76,7 +76,36 @@ Json json_cgroups(const PageCensus& census, const SnapshotOptions& options) {
   return json;
 }
 
-Json json_pageblocks(const PageblockUse& use) {
+Json json_caches(const CachesInBlocks& caches, const SnapshotOptions& options) {
+  Json json = Json::object();
+  json["source"] = caches.source == SlabSource::none ? Json(nullptr) : Json(id_of(caches.source));
+  json["failure"] = text_or_null(printable(caches.failure));
+  json["blocks"] = caches.blocks;
+  json["unknown_pages"] = caches.unknown;
+  json["rows_total"] = caches.rows.size();
+  json["rows"] = Json::array();
+  for (std::size_t i = 0; i < options.shown(caches.rows.size()); ++i) {
+    const CacheInBlocks& row = caches.rows[i];
+    json["rows"].push_back(
+        {{"cache", printable(row.cache)}, {"pages", row.pages}, {"blocks", row.blocks}, {"alone", row.alone}});
+  }
+  return json;
+}
+
+Json json_pagetypeinfo(const PageblockUse& use) {
+  if (use.by_type.empty()) return nullptr;
+  Json json = Json::object();
+  json["blocks"] = listed_blocks(use);
+  json["intended_for_unmovable"] = intended_for_unmovable(use);
+  json["mixed"] = number_or_null(mixed_by_kernel(use));
+  json["types"] = Json::array();
+  for (const BlocksByType& type : use.by_type)
+    json["types"].push_back(
+        {{"type", printable(type.type)}, {"blocks", type.blocks}, {"mixed", number_or_null(type.mixed)}});
+  return json;
+}
+
+Json json_pageblocks(const PageblockUse& use, const SnapshotOptions& options) {
   Json json = Json::object();
   json["order"] = use.order;
   json["order_is_known"] = use.order_is_known;
@@ -88,6 +117,9 @@ Json json_pageblocks(const PageblockUse& use) {
   json["uncertain"] = use.uncertain;
   json["pages_in_mixed"] = pages_by_kind(use.in_mixed);
   json["mixed_by_unmovable_pages"] = blocks_by_order(use.mixed_by_unmovable);
+  json["reserved"] = number_or_null(use.reserved);
+  json["caches_in_mixed"] = json_caches(use.caches, options);
+  json["pagetypeinfo"] = json_pagetypeinfo(use);
   return json;
 }
 
@@ -103,7 +135,7 @@ Json json_page_census(const PageCensus& census, std::uint64_t page_size, const S
   json["other"] = json_other(census, options);
   json["cgroups_total"] = census.cgroups.size();
   json["cgroups"] = json_cgroups(census, options);
-  json["pageblocks"] = json_pageblocks(census.pageblocks);
+  json["pageblocks"] = json_pageblocks(census.pageblocks, options);
   json["fragmentation"] = Json::array();
   for (const ZoneFragmentation& zone : census.zones)
     json["fragmentation"].push_back({{"node", zone.node},

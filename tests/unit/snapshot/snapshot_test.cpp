@@ -11,6 +11,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "results/snapshot/page_census.hpp"
 #include "snapshot/nodes.hpp"
 #include "snapshot/parse.hpp"
 #include "snapshot/sources.hpp"
@@ -175,6 +176,36 @@ TEST_F(Snapshots, PageOwnersAreNotAllocatorFunctions) {
   ASSERT_EQ(found.memory.page_owners.size(), 2u);
   EXPECT_EQ(found.memory.page_owners[0].name, "take.isra.0+0x3/0x4 [mod]");
   EXPECT_EQ(found.memory.page_owners[1].name, "__alloc_pages+0x1/0x2");
+}
+
+// The kernel lists pageblocks by zone, for each node. With page_owner=on, a further table has mixed blocks.
+TEST_F(Snapshots, PageblocksAreSummedUpByType) {
+  set("pagetypeinfo",
+      "Page block order: 9\nPages per block:  512\n\nFree pages count per migrate type at order 0\n"
+      "Node    0, zone      DMA, type    Unmovable      7 \n\n"
+      "Number of blocks type     Unmovable      Movable   HighAtomic \n"
+      "Node 0, zone      DMA            1            7            0 \n"
+      "Node 0, zone   Normal          316        10078            0 \n\n"
+      "Number of mixed blocks    Unmovable      Movable   HighAtomic \n"
+      "Node 0, zone      DMA            0            2            0 \n"
+      "Node 0, zone   Normal           16           40            0 \n"
+      "Page block order: 9\n"
+      "Number of blocks type     Unmovable      Movable   HighAtomic \n"
+      "Node 1, zone   Normal           10          100            1 \n"
+      "Node 1, zone   Other             a            b            c \n");
+  const SnapshotResult found = result();
+  ASSERT_EQ(found.memory.blocks_by_type.size(), 3u);
+  const BlocksByType& unmovable = found.memory.blocks_by_type[0];
+  EXPECT_EQ(unmovable.type, "Unmovable");
+  EXPECT_EQ(unmovable.blocks, 327u);
+  EXPECT_EQ(unmovable.mixed, 16u);
+  EXPECT_EQ(found.memory.blocks_by_type[1].blocks, 10185u);
+  EXPECT_EQ(found.memory.blocks_by_type[1].mixed, 42u);
+  PageblockUse use;
+  use.by_type = found.memory.blocks_by_type;
+  EXPECT_EQ(listed_blocks(use), 10513u);
+  EXPECT_EQ(intended_for_unmovable(use), 328u);
+  EXPECT_EQ(mixed_by_kernel(use), 58u);
 }
 
 TEST_F(Snapshots, ZonesAreReadFromThreeFiles) {

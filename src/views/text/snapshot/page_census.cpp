@@ -28,6 +28,9 @@ class CensusText {
   std::string other() const;
   std::string cgroups() const;
   std::string pageblocks() const;
+  std::string mixed_blocks() const;
+  std::string caches_in_mixed() const;
+  std::string kernel_blocks() const;
   std::string zones() const;
   std::string notes() const;
 
@@ -189,8 +192,6 @@ std::string CensusText::cgroups() const {
 std::string CensusText::pageblocks() const {
   const PageblockUse& use = census_.pageblocks;
   if (use.all == 0) return {};
-  const auto in_mixed = [&use](PageKind kind) { return use.in_mixed[index_of(kind)]; };
-  const auto blocks = [this](std::uint64_t count) { return say_number_of(count, "block", style_); };
   std::string out = "\n" + heading(fmt::format("Pageblocks of {}: {}", pages(std::uint64_t{1} << use.order),
                                                say_count(use.all, style_)),
                                    style_);
@@ -201,19 +202,76 @@ std::string CensusText::pageblocks() const {
                           say_count(use.free, style_), say_count(use.movable, style_), say_count(use.unmovable, style_),
                           say_count(use.mixed, style_), say_count(use.uncertain, style_)),
               style_);
-  if (use.mixed == 0) return out;
+  if (use.mixed != 0) out += mixed_blocks() + caches_in_mixed();
+  return out + kernel_blocks();
+}
+
+std::string CensusText::mixed_blocks() const {
+  const PageblockUse& use = census_.pageblocks;
+  const auto in_mixed = [&use](PageKind kind) { return use.in_mixed[index_of(kind)]; };
   constexpr std::size_t kFew = 3;  // 2^3 pages
   std::uint64_t few = 0;
   for (std::size_t i = 0; i < kFew; ++i) few += use.mixed_by_unmovable[i];
   const std::uint64_t unmovable =
       in_mixed(PageKind::slab) + in_mixed(PageKind::page_tables) + in_mixed(PageKind::other);
-  return out +
-         hanging("  ",
+  return hanging("  ",
                  fmt::format("The blocks with both hold {} of unmovable pages: slab {}, page tables {}, other kernel "
                              "pages {}. At least {} would become movable if fewer than {} pages were freed in each.",
                              pages(unmovable), pages(in_mixed(PageKind::slab)), pages(in_mixed(PageKind::page_tables)),
-                             pages(in_mixed(PageKind::other)), blocks(few), 1 << kFew),
+                             pages(in_mixed(PageKind::other)), say_number_of(few, "block", style_), 1 << kFew),
                  style_);
+}
+
+std::string CensusText::caches_in_mixed() const {
+  const CachesInBlocks& caches = census_.pageblocks.caches;
+  if (!caches.failure.empty())
+    return hanging("  ", "The slab caches in these blocks are unknown: " + printable(caches.failure), style_);
+  if (caches.rows.empty()) return {};
+  Table table{{{"Slab cache in blocks with both", true, 0, true}, {"Blocks"}, {"Only it", false, 1}, {"Bytes"}}, {}};
+  const std::size_t shown = options_.shown(caches.rows.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CacheInBlocks& row = caches.rows[i];
+    table.rows.push_back(
+        {{ascii(row.cache), say_count(row.blocks, style_), say_count(row.alone, style_), pages(row.pages)}});
+  }
+  std::string note = fmt::format(
+      "These are {} of {} caches in {} blocks with slabs and movable pages. \"Only it\" counts the blocks that would "
+      "become movable without this cache. The caches of the slabs were read {}.",
+      shown, caches.rows.size(), say_count(caches.blocks, style_),
+      caches.source == SlabSource::kcore ? "from /proc/kcore" : "by a BPF program");
+  if (caches.unknown != 0) note += fmt::format(" Slabs of {} changed before they were read.", pages(caches.unknown));
+  return to_text(table, style_) + hanging("  ", note, style_);
+}
+
+// Compares the blocks with those of pagetypeinfo.
+std::string CensusText::kernel_blocks() const {
+  const PageblockUse& use = census_.pageblocks;
+  if (use.by_type.empty() || !use.reserved) return {};
+  std::vector<std::string> types;
+  for (const BlocksByType& type : use.by_type)
+    if (type.blocks != 0) types.push_back(fmt::format("{} {}", ascii(type.type), say_count(type.blocks, style_)));
+  const std::uint64_t listed = listed_blocks(use);
+  const std::uint64_t counted = use.all + *use.reserved;
+  std::string text = fmt::format("/proc/pagetypeinfo lists {} by type: {}. ", say_number_of(listed, "block", style_),
+                                 fmt::join(types, ", "));
+  if (listed == counted)
+    text += "It agrees with the frames. ";
+  else if (listed > counted)
+    text += fmt::format("{} more than the frames show, because it also lists blocks without RAM. ",
+                        say_count(listed - counted, style_));
+  else
+    text += fmt::format("{} fewer than the frames show. ", say_count(counted - listed, style_));
+  const std::uint64_t intended = intended_for_unmovable(use);
+  text += fmt::format("Unmovable pages are in {}, and {} are intended for such pages.",
+                      say_number_of(use.with_unmovable(), "block", style_), say_count(intended, style_));
+  if (use.with_unmovable() > intended)
+    text += fmt::format(" So at least {} for movable pages hold unmovable pages.",
+                        say_number_of(use.with_unmovable() - intended, "block", style_));
+  if (const auto mixed = mixed_by_kernel(use))
+    text += fmt::format(
+        " The kernel counts {} mixed blocks (page_owner=on). Their type differs from that of one of their pages.",
+        say_count(*mixed, style_));
+  return hanging("  ", text, style_);
 }
 
 std::string CensusText::zones() const {

@@ -189,6 +189,54 @@ TEST(PageCounter, FindsPageblocksWithMovableAndUnmovablePages) {
   EXPECT_EQ(use.mixed_by_unmovable[2], 1u);  // a block with four
 }
 
+// The slabs of mixed pageblocks are kept, so that their caches can be read. A slab of another block is not.
+TEST(PageCounter, KeepsTheSlabsOfMixedPageblocks) {
+  PageCounter counter(3, 10);  // pageblocks of 8 pages
+  const std::vector<std::uint64_t> flags = joined({
+      compound(kSlab, 4),
+      repeated(kBuddy, 4),  // no movable page
+      {kSlab},
+      compound(kSlab, 2),
+      repeated(kLru, 5),  // only slabs are unmovable
+      {kSlab},
+      {kPgtable},
+      repeated(kLru, 6),  // also a page table
+      {kSlab},
+      {0},
+      repeated(kLru, 6),  // also a page without flags
+      {kPgtable},
+      repeated(kLru, 7),  // no slab
+      repeated(kReserved, 8),
+  });
+  counter.add(0, flags, {});
+  const PageCensus census = counter.finish();
+  EXPECT_EQ(census.pageblocks.mixed, 4u);
+  EXPECT_EQ(census.pageblocks.reserved, 1u);
+  const std::vector<MixedBlock> blocks = counter.take_mixed_blocks();
+  ASSERT_EQ(blocks.size(), 3u);
+  ASSERT_EQ(blocks[0].slabs.size(), 2u);
+  EXPECT_EQ(blocks[0].slabs[1].frame, 9u);
+  EXPECT_EQ(blocks[0].slabs[1].pages, 2u);
+  EXPECT_FALSE(blocks[0].has_other);
+  EXPECT_EQ(blocks[1].slabs.front().frame, 16u);
+  EXPECT_TRUE(blocks[1].has_other);
+  EXPECT_TRUE(blocks[2].has_other);
+}
+
+// If there are very many mixed blocks, each is kept with the same probability.
+TEST(PageCounter, KeepsASampleOfManyMixedPageblocks) {
+  PageCounter counter(3, 10);
+  constexpr std::uint64_t kBlocks = 20'000;
+  const std::vector<std::uint64_t> block = joined({{kSlab}, repeated(kLru, 7)});
+  for (std::uint64_t i = 0; i < kBlocks; ++i) counter.add(8 * i, block, {});
+  EXPECT_EQ(counter.finish().pageblocks.mixed, kBlocks);
+  const std::vector<MixedBlock> blocks = counter.take_mixed_blocks();
+  ASSERT_EQ(blocks.size(), 1024u);
+  const auto late =
+      std::ranges::count_if(blocks, [](const MixedBlock& one) { return one.slabs[0].frame >= 4 * kBlocks; });
+  EXPECT_NEAR(static_cast<double>(late), 512, 100) << "six standard deviations";
+}
+
 // A huge page of 16 pages spans two pageblocks.
 TEST(PageCounter, CountsLargePagesInEachPageblock) {
   const PageCensus census = census_of(joined({compound(kLru, 16), {kSlab}}));

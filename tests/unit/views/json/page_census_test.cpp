@@ -41,7 +41,8 @@ TEST(JsonPageCensus, HasTheDocumentedKeysInTheirOrder) {
   EXPECT_EQ(json["cgroups"][1]["pages"], Json({{"slab", 6}}));
   EXPECT_EQ(keys(json["pageblocks"]),
             "order order_is_known blocks free movable unmovable mixed uncertain pages_in_mixed "
-            "mixed_by_unmovable_pages ");
+            "mixed_by_unmovable_pages reserved caches_in_mixed pagetypeinfo ");
+  EXPECT_EQ(keys(json["pageblocks"]["caches_in_mixed"]), "source failure blocks unknown_pages rows_total rows ");
   EXPECT_EQ(keys(json["fragmentation"][0]), "node zone unusable index ");
 }
 
