@@ -18,6 +18,7 @@
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/error.hpp"
 #include "base/new_file.hpp"
+#include "base/shell_word.hpp"
 #include "base/units.hpp"
 #include "cli/input/analyse.hpp"
 #include "cli/input/trace_options.hpp"
@@ -111,7 +112,7 @@ double threshold_of(const InvestigateArguments& options) {
 }
 
 std::string way_to_copy(const std::string& path) {
-  return fmt::format("copy the file again, completely; `kmemtrace check {}` shows what is left", path);
+  return fmt::format("copy the file again, completely; `kmemtrace check {}` shows what is left", shell_word(path));
 }
 
 // Notes that a part of the trace is missing. Throws Error if no event is left.

@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/program.hpp"
@@ -86,11 +87,11 @@ void say_absent_files(const std::string& trace, bool has_profile) {
   std::vector<std::string> commands;
   if (!has_oom_page()) {
     absent.emplace_back("a page about the kill");
-    commands.push_back("kmemtrace report " + trace);
+    commands.push_back("kmemtrace report " + shell_word(trace));
   }
   if (!has_profile) {
     absent.emplace_back("a profile");
-    commands.push_back(fmt::format("kmemtrace export {} --to pprof", trace));
+    commands.push_back(fmt::format("kmemtrace export {} --to pprof", shell_word(trace)));
   }
   if (absent.empty()) return;
   say("note: this build cannot write {}. Run this with the full kmemtrace: {}\n", fmt::join(absent, " or "),

@@ -7,27 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
 #include "results/series/thresholds.hpp"
 
 namespace kmt {
 
 namespace {
-
-bool is_plain(std::string_view text, std::string_view marks) {
-  return !text.empty() && std::ranges::all_of(text, [marks](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           marks.find(c) != std::string_view::npos;
-  });
-}
-
-// Quotes a path for a shell. A path that starts with "-" must not look like an option.
-std::string shell_word(const std::string& path) {
-  std::string name = path.starts_with('-') ? "./" + path : path;
-  if (is_plain(name, "/._-+,:@%=")) return name;
-  std::string quoted = "'";
-  for (const char c : name) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
 
 // Returns a shell command that shows which kernel objects hold the memory of a finding: keys, System V IPC objects,
 // mappings, or open files. Empty if the command needs a running process and all processes have ended.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "views/text/findings.hpp"
 #include "views/text/lines.hpp"
@@ -60,7 +61,7 @@ std::string conclusion(const CheckResult& result, const TextStyle& style) {
                     style);
   else if (result.sound && trace.complete)
     out += labelled("affected", "nothing: all events were recorded, and no total is uncertain", style);
-  const std::string next = result.sound ? fmt::format("kmemtrace report {}", printable(trace.path))
+  const std::string next = result.sound ? fmt::format("kmemtrace report {}", printable(shell_word(trace.path)))
                            : lost > 0   ? "record again with larger buffers (-b) or fewer events (-e, --filter)"
                                         : "see the findings below; docs/imperfections.md has advice on each";
   return out + labelled("next", next, style);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "results/report/leaks.hpp"
 #include "views/text/allocator_totals.hpp"
@@ -233,7 +234,7 @@ std::string conclusion(const ReportResult& result, const TextStyle& style) {
   if (result.most_live && !lacks_stacks(result.by, result.trace))
     text += most_live_text(*result.most_live, result.by, style);
   const std::string next =
-      fmt::format("`kmemtrace leaks {}` judges whether this memory grows.", printable(result.trace.path));
+      fmt::format("`kmemtrace leaks {}` judges whether this memory grows.", printable(shell_word(result.trace.path)));
   return "\n" + hanging("", text, style) + hanging("Next: ", next, style);
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "views/text/leaks/rows.hpp"
 #include "views/text/lines.hpp"
@@ -140,7 +141,8 @@ std::string unclear_next_step(const LeaksResult& result) {
       return "`kmemtrace record --stacks --duration 5m` records stacks; --by call-site works without stacks.";
     case LeaksUnclear::missing_events: break;
   }
-  return fmt::format("`kmemtrace check {}` shows what is missing; then record again.", printable(result.trace.path));
+  return fmt::format("`kmemtrace check {}` shows what is missing; then record again.",
+                     printable(shell_word(result.trace.path)));
 }
 
 // Describes the growth that has one cause: "alloc_pipe_info+0xd7 (slab) grows for certain by +93.3 KiB/s, […]".
@@ -244,7 +246,7 @@ std::string next_step(const LeaksResult& result, const TextStyle& style) {
                    style);
   return hanging("Next: ",
                  fmt::format("`kmemtrace report {}{} --html page.html` shows the memory over time.",
-                             printable(result.trace.path), filter_by_name(result)),
+                             printable(shell_word(result.trace.path)), filter_by_name(result)),
                  style);
 }
 
