@@ -108,7 +108,8 @@ int record_trace(const RecordOptions& options) {
   std::optional<PersistentInstance> previous;
   check_backend(options);
   check_persistent(options);
-  if (!options.previous.empty() && !(previous = previous_events_or_plan(options, usable_tracefs()))) return 0;
+  if (!options.previous.empty() && !(previous = previous_events_or_plan(options, usable_tracefs())))
+    return static_cast<int>(ExitCode::unsupported);
   if (options.boot && !previous && !(boot = boot_buffer_or_plan(options))) return 0;
   check_output(options.output);
   use_types(options.btf);
