@@ -117,7 +117,7 @@ void FlightStore::add(PackedBlock block) {
 }
 
 void FlightStore::drop_old() {
-  while (!blocks_.empty()) {
+  while (blocks_.size() > 1) {
     const std::uint64_t last = blocks_.front()->last_ticks;
     const bool is_old = most_ticks_ && newest_ticks_ > last && newest_ticks_ - last > *most_ticks_;
     const bool too_much = bytes_ > most_bytes_;

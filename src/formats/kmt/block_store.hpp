@@ -64,8 +64,9 @@ class FileStore : public BlockStore {
 // Keeps the latest blocks in memory, and the samples of the time that these blocks cover.
 class FlightStore : public BlockStore {
  public:
-  // Keeps at most `most_bytes` bytes. If `most_ticks` is set, also drops blocks that are older than this number of
-  // ticks. While write() runs, the blocks that it writes stay in memory in addition to new blocks.
+  // Keeps at most `most_bytes` bytes, but at least the newest block. If `most_ticks` is set, also drops blocks that are
+  // older than this number of ticks. While write() runs, the blocks that it writes stay in memory in addition to new
+  // blocks.
   FlightStore(std::vector<PackedChunk> begin, std::vector<RecordStream> streams, std::uint64_t most_bytes,
               std::optional<std::uint64_t> most_ticks);
 

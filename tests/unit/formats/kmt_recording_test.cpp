@@ -254,6 +254,17 @@ TEST_F(KmtRecording, AFlightRecorderWritesTheLatestBlocksIfTheDiskIsFull) {
   EXPECT_LE(std::filesystem::file_size(path()), size / 3);
 }
 
+TEST_F(KmtRecording, AFlightRecorderKeepsTheNewestBlockEvenIfItIsTooLarge) {
+  FlightStore store({}, {}, 1, {});
+  LiveEncoder encoder(kernel(), {0}, store);
+  for (std::uint64_t time = 0; time < 3; ++time) {
+    encoder.pages(0, page_of(1000 * time, 50));
+    encoder.ask_for_blocks();
+    encoder.pages(0, {});
+  }
+  EXPECT_EQ(store.write(path(), end_of("")).events, 50u);
+}
+
 TEST_F(KmtRecording, MemoryOfProgramsIsKeptWhileTheDiskIsFull) {
   FileStore store({}, {});
   store.next_file(path(), {});
