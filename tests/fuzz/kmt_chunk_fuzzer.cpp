@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 
 #include "analysis/snapshot/snapshot.hpp"
 #include "base/arithmetic/size.hpp"
@@ -16,6 +17,7 @@
 #include "formats/kmt/layout.hpp"
 #include "formats/kmt/payload.hpp"
 #include "formats/kmt/sample_delta.hpp"
+#include "formats/kmt/symbols.hpp"
 #include "formats/kmt/user_memory.hpp"
 #include "snapshot/parse.hpp"
 #include "symbols/call_type_source.hpp"
@@ -54,6 +56,15 @@ void read_delta(Bytes payload) {
   if (encode_sample(again) != encode_sample(sample)) std::abort();
 }
 
+void read_symbols(Bytes payload) {
+  const std::string text = decode_symbols(payload);
+  const auto again = encode_symbols(text);
+  if (!again) return;
+  Payload whole = again->head;
+  whole.insert(whole.end(), again->names.begin(), again->names.end());
+  if (decode_symbols(whole) != text) std::abort();
+}
+
 void read_chunk(std::uint8_t type, Bytes payload) {
   TraceDescription description;
   Findings findings;
@@ -66,6 +77,7 @@ void read_chunk(std::uint8_t type, Bytes payload) {
     case kStream: (void)encode_stream(decode_stream(payload)); return;
     case kState: return read_state(payload);
     case kStateDelta: return read_delta(payload);
+    case kSymbols: return read_symbols(payload);
     case kTypes: return read_types(payload);
     case kUserMemory: (void)decode_user_memory(encode_user_memory(decode_user_memory(payload))); return;
     default: return;

@@ -13,7 +13,7 @@ import sys
 MAGIC, VERSION = b'\x89KMT\r\n\x1a\n', 1
 CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
 CHUNK_HEADER, TRAILER = 32, 16
-FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE, PROFILE, USER_MEMORY = 1, 2, 3, 4, 5, 6, 7, 10
+FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE, PROFILE, USER_MEMORY, SYMBOLS = 1, 2, 3, 4, 5, 6, 7, 10, 12
 COMPRESSED = 1
 NO_ADDRESS, SLAB, PAGE = 0, 1, 2
 U64 = (1 << 64) - 1
@@ -155,6 +155,8 @@ class File:
                 self.profile_facts[name] = data.text().decode()
             while data.more():
                 self.profile_groups.append(read_profile_group(data))
+        elif chunk.type == SYMBOLS:
+            self.facts['kallsyms'] = read_symbols(data)
         elif chunk.type == USER_MEMORY:
             self._read_user_memory(data)
         elif chunk.type == INDEX:
@@ -206,6 +208,26 @@ def read_profile_group(data):
     stack = [data.varint() for _ in range(data.varint())]
     sizes = [tuple(data.varint() for _ in range(4)) for _ in range(data.varint())]
     return ProfileGroup(kind >> 1, bool(kind & 1), process, cgroup, call_site, comm, cache, stack, sizes)
+
+
+def read_symbols(data):
+    digits, types, addresses, names = data.varint(), data.text(), Input(data.text()), data.text()
+    require(1 <= digits <= 16 and not data.more() and (not names or names.endswith(b'\n')), 'columns of symbols')
+    names = iter(names.split(b'\n')[:-1])
+    lines, address = [], 0
+    for kind in types:
+        address = address + addresses.svarint() & U64
+        require(address < 16 ** digits, 'the address of a symbol')
+        lines.append((address, kind & 0x7f, None if kind & 0x80 else next(names, None)))
+        require(kind & 0x80 or lines[-1][2] is not None, 'too few names of symbols')
+    require(not addresses.more() and next(names, None) is None, 'the columns of symbols differ in length')
+    parts = []
+    for number, (address, kind, name) in enumerate(lines):
+        if name is None:
+            require(number + 1 < len(lines) and lines[number + 1][2] is not None, 'padding has no name')
+            name = b'__pfx_' + lines[number + 1][2]
+        parts.append(b'%0*x %c %s\n' % (digits, address, kind, name))
+    return b''.join(parts)
 
 
 def read_dictionary(data, events, tid_offset):

@@ -9,6 +9,7 @@
 #include "base/arithmetic/size.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "formats/kmt/symbols.hpp"
 #include "formats/kmt/user_memory.hpp"
 #include "trace/code/user_memory_parts.hpp"
 
@@ -128,6 +129,7 @@ FileContents parse_file(Bytes file, Findings& findings) {
     try {
       switch (chunk->type) {
         case kFacts: decode_facts(unpack_text(*chunk), contents.description); break;
+        case kSymbols: contents.description.kernel.kallsyms = decode_symbols(unpack_text(*chunk)); break;
         case kFormats: decode_formats(unpack_text(*chunk), contents.description.kernel.formats); break;
         case kStream:
           contents.streams[chunk->stream].stream = decode_stream(unpack_text(*chunk));

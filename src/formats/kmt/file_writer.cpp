@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "formats/kmt/symbols.hpp"
 #include "formats/kmt/user_memory.hpp"
 
 namespace kmt::kmt_format {
@@ -29,10 +30,13 @@ FileWriter::FileWriter(const std::string& path, Replaced replaced) : file_(path,
 }
 
 PackedChunk pack_symbols(const TraceDescription& description) {
+  const auto bytes_of = [](const std::string& text) {
+    return Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  };
   const std::string& text = description.kernel.kallsyms;
-  return {kFacts, 0,
-          make_text_chunk(kFacts, 0, encode_symbols_head(description),
-                          {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()})};
+  if (const auto symbols = encode_symbols(text))
+    return {kSymbols, 0, make_text_chunk(kSymbols, 0, symbols->head, bytes_of(symbols->names))};
+  return {kFacts, 0, make_text_chunk(kFacts, 0, encode_symbols_head(description), bytes_of(text))};
 }
 
 std::vector<PackedChunk> pack_description(const TraceDescription& description) {

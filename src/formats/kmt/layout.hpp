@@ -29,6 +29,7 @@ enum ChunkType : std::uint8_t {
   kStatePatch = 9,   // a later snapshot, as the difference to the last kState; older versions write it
   kUserMemory = 10,  // code mappings of processes
   kStateDelta = 11,  // a later snapshot, as the difference to an earlier one, by lines and numbers
+  kSymbols = 12,     // the kernel's symbols
 };
 // True for chunk types that contain a snapshot.
 constexpr bool is_sample(std::uint8_t type) { return type == kState || type == kStatePatch || type == kStateDelta; }
