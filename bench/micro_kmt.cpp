@@ -90,7 +90,7 @@ void encode_blocks(benchmark::State& state) {
   for (auto _ : state) {
     size = 0;
     trace().encode([&](const EventBlock& block) {
-      size += packed ? make_chunk(ChunkType::kEvents, 0, block.bytes).size() : block.bytes.size();
+      size += packed ? make_chunk(ChunkType::kEvents, 0, block.bytes, block.column_ends).size() : block.bytes.size();
     });
     benchmark::DoNotOptimize(size);
   }
@@ -103,7 +103,7 @@ void decode_blocks(benchmark::State& state) {
   const bool packed = state.range(0) != 0;
   std::vector<std::vector<std::uint8_t>> blocks;
   trace().encode([&](const EventBlock& block) {
-    blocks.push_back(packed ? make_chunk(ChunkType::kEvents, 0, block.bytes) : block.bytes);
+    blocks.push_back(packed ? make_chunk(ChunkType::kEvents, 0, block.bytes, block.column_ends) : block.bytes);
   });
   for (auto _ : state) {
     std::uint64_t sum = 0;

@@ -15,6 +15,9 @@ namespace kmt::kmt_format {
 
 namespace {
 
+// A column of this size has enough numbers for codes of its own, which zstd has to store.
+constexpr std::size_t kLargeColumn = 1024;
+
 struct AddressField {
   const char* event;
   const char* field;
@@ -227,7 +230,7 @@ EventBlock BlockEncoder::finish() {
     append_varint(lost, here.count ? *here.count + 1 : 0);
   }
 
-  EventBlock block{{}, events_, first_ticks_, last_ticks_};
+  EventBlock block{{}, {}, events_, first_ticks_, last_ticks_};
   Column& bytes = block.bytes;
   bytes.reserve(plain_bytes() + addresses.size() + lost.size() + 64);
   append_varint(bytes, events_);
@@ -238,6 +241,7 @@ EventBlock BlockEncoder::finish() {
        {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &addresses, &literals_, &lost}) {
     append_varint(bytes, column->size());
     bytes.insert(bytes.end(), column->begin(), column->end());
+    if (column->size() >= kLargeColumn) block.column_ends.push_back(bytes.size());
   }
   reset();
   return block;

@@ -39,7 +39,10 @@ inline PackedChunk pack(ChunkType type, std::uint16_t stream, const std::vector<
 }
 
 inline PackedBlock pack(std::uint16_t stream, const EventBlock& block) {
-  return {pack(kEvents, stream, block.bytes), block.events, block.first_ticks, block.last_ticks};
+  return {{kEvents, stream, make_chunk(kEvents, stream, block.bytes, block.column_ends)},
+          block.events,
+          block.first_ticks,
+          block.last_ticks};
 }
 
 }  // namespace kmt::kmt_format
