@@ -79,6 +79,7 @@ measure 'Analysis of 100 million events' --events 200000 --turns 1 --live 200000
 measure 'The size of a .kmt' --zstd 3 -- bench/sizes
 measure 'Blocks of a .kmt, made and read' \
   --benchmark_min_time=0.05 --benchmark_filter=code_blocks -- build-bench/bench/micro_benchmarks
+measure 'The start of a recording' --turns 1 -- bench/start
 measure 'What recording costs' --turns 1 --iterations 50000 -- bench/overhead
 measure 'What stacks cost' --turns 1 --iterations 10000 -- bench/stacks
 measure 'Naming addresses of programs' --programs 5 --addresses 5000 --functions 100 -- bench/user_symbols

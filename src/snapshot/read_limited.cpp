@@ -51,6 +51,17 @@ bool has_enough(Reading& all, const Limits& limits, std::size_t files = 0) {
   return true;
 }
 
+// Reads a file of sysfs with one call, which returns its whole content (fs/kernfs/file.c).
+Reading read_attribute(const std::string& path) {
+  Reading reading;
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  reading.text.resize(kMostOfAnAttribute);
+  const ssize_t size = file ? ::read(file.get(), reading.text.data(), reading.text.size()) : -1;
+  if (size < 0) reading.error = errno;
+  reading.text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return reading;
+}
+
 }  // namespace
 
 void append_lines(std::string_view prefix, std::string_view text, std::string& out) {
@@ -100,7 +111,7 @@ Reading read_attributes(const std::string& folder, const Limits& limits) {
     }
     for (const std::string& name : names_in(path)) {
       if (++files > kMostFiles || std::ranges::find(kNoAttributes, name) != std::end(kNoAttributes)) continue;
-      const Reading one = read_some(fmt::format("{}/{}", path, name), {kMostOfAnAttribute, limits.until});
+      const Reading one = read_attribute(fmt::format("{}/{}", path, name));
       if (one.error == 0) ++all.read;
       if (is_refusal(one.error)) ++all.refused;
       append_lines(fmt::format("{}/{}:", cache, name), one.text, all.text);

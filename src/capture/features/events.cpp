@@ -163,9 +163,14 @@ bool frees_memory(const EventName& event) {
 std::vector<EventName> available_events(const std::string& tracefs) {
   std::vector<EventName> events;
   const std::string root = tracefs + "/events";
+  // Only events of the system ftrace may lack the file "enable". These events are records of tracers. Checking the
+  // 2,000 events of all systems would take 10 ms.
+  const auto can_be_enabled = [&root](const std::string& system, const std::string& name) {
+    return system != "ftrace" || may_access(fmt::format("{}/ftrace/{}/enable", root, name), F_OK);
+  };
   for (const std::string& system : subdirectories(root))
     for (const std::string& name : subdirectories(fmt::format("{}/{}", root, system)))
-      if (may_access(fmt::format("{}/{}/{}/enable", root, system, name), F_OK)) events.push_back({system, name});
+      if (can_be_enabled(system, name)) events.push_back({system, name});
   std::sort(events.begin(), events.end());
   return events;
 }

@@ -5,12 +5,10 @@
 #include <chrono>
 #include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/file.hpp"
 #include "base/units.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 
@@ -18,40 +16,29 @@ namespace kmt {
 
 namespace {
 
-constexpr std::uint64_t kMeasuringBytes = 1 << 20;
-constexpr std::chrono::milliseconds kMeasuring{100};
+constexpr std::chrono::milliseconds kMeasuring{20};
 constexpr std::uint64_t kFewestBytes = 256 << 10;
 // The fill level of the buffer, in percent, at which the kernel wakes a reader. It is high enough to wake readers
 // rarely, but leaves time for a slow reader.
 constexpr const char* kWakePercent = "10";
 
-void set_size(const TracefsInstance& instance, std::uint64_t bytes) {
-  instance.set("buffer_size_kb", fmt::format("{}", (bytes + 1023) / 1024));
-}
-
 }  // namespace
 
-RateMeasurement::RateMeasurement(const TracefsInstance& instance, const std::vector<EventName>& events)
-    : instance_(instance) {
-  set_size(instance, kMeasuringBytes);
+std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<EventName>& events) {
   for (const EventName& event : events) instance.set(fmt::format("events/{}/{}/enable", event.system, event.name), "1");
   instance.set("tracing_on", "1");
-  start_ = std::chrono::steady_clock::now();
-}
-
-std::uint64_t RateMeasurement::finish() const {
-  std::this_thread::sleep_until(start_ + kMeasuring);
-  instance_.set("tracing_on", "0");
-  const double seconds = seconds_since(start_);
+  const auto start = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(kMeasuring);
+  instance.set("tracing_on", "0");
+  const double seconds = seconds_since(start);
   std::uint64_t most = 0;
-  for (const unsigned cpu : ring_buffer_cpus(instance_.path())) {
-    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance_.path(), cpu));
+  for (const unsigned cpu : ring_buffer_cpus(instance.path())) {
+    const BufferCounters counters = parse_buffer_counters(read_buffer_statistics(instance.path(), cpu));
     if (counters.unread == 0) continue;
     const double event_bytes = static_cast<double>(counters.unread_bytes) / static_cast<double>(counters.unread);
     most = std::max(
         most, static_cast<std::uint64_t>(event_bytes * static_cast<double>(counters.unread + counters.lost) / seconds));
   }
-  open_file(instance_.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffers and their counters
   return most;
 }
 
@@ -63,7 +50,7 @@ std::uint64_t choose_buffer_size(std::uint64_t bytes_a_second, std::uint64_t pre
 
 void size_buffers(const TracefsInstance& instance, std::uint64_t bytes_per_cpu) {
   try {
-    set_size(instance, bytes_per_cpu);
+    instance.set("buffer_size_kb", fmt::format("{}", (bytes_per_cpu + 1023) / 1024));
   } catch (Error& error) {
     error.hint(fmt::format("{} per CPU may be more than the free memory: choose less with -b or --max-memory",
                            humane_bytes(bytes_per_cpu)));

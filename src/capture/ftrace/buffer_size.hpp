@@ -2,7 +2,6 @@
 // Chooses the size of ring buffers.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -11,20 +10,9 @@
 
 namespace kmt {
 
-// Measures how many bytes per second the busiest CPU writes. The kernel counts them, so the recorder can meanwhile do
-// other work that does not change the instance.
-class RateMeasurement {
- public:
-  // Enables the events and starts tracing. `instance` must outlive the measurement. Throws Error.
-  RateMeasurement(const TracefsInstance& instance, const std::vector<EventName>& events);
-  // Returns the bytes per second. Waits until the measurement has taken 0.1 s. Empties the buffers. Tracing is off
-  // afterwards. Throws Error.
-  std::uint64_t finish() const;
-
- private:
-  const TracefsInstance& instance_;
-  std::chrono::steady_clock::time_point start_;
-};
+// Measures for 20 ms how many bytes per second the busiest CPU writes. Enables the events. Afterwards, tracing is off.
+// The buffers keep the measured events, until the clock of the instance is set. Throws Error.
+std::uint64_t measure_rate(const TracefsInstance& instance, const std::vector<EventName>& events);
 
 // Returns the buffer size per CPU in bytes: enough for a second at the measured rate, but at least `preferred`, because
 // load may start at any time. All CPUs together are limited to `most_bytes`, or to 256 KiB per CPU if that is more.

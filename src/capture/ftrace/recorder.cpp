@@ -2,6 +2,7 @@
 #include "capture/ftrace/recorder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -10,10 +11,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "capture/background.hpp"
 #include "capture/features/tsc_scale.hpp"
 #include "capture/ftrace/buffer_size.hpp"
 #include "capture/ftrace/call_probes.hpp"
@@ -63,7 +66,7 @@ class FtraceBackend : public RecordBackend {
   }
   void start() override;
 
-  std::uint64_t now_ticks() const override { return parse_buffer_counters(statistics(0)).now_ticks; }
+  std::uint64_t now_ticks() const override;
   RecorderMemory memory() const override { return {.ring_buffers = buffer_bytes_ * cpus_.size()}; }
   bool failed() const override { return readers_->failed(); }
   void poll() override;
@@ -79,7 +82,9 @@ class FtraceBackend : public RecordBackend {
  private:
   bool is_persistent() const { return !request_.persistent_instance.empty(); }
   void set_up_instance();
-  void size_own_buffers(const std::optional<RateMeasurement>& measurement);
+  std::uint64_t choose_own_buffer_size() const;
+  void finish_sizing();
+  void select_processes();
   void write_mark();
   void try_to_write_mark();
   void set_up_calls(RecordOutcome& outcome);
@@ -95,8 +100,13 @@ class FtraceBackend : public RecordBackend {
   // after it, so it can remove the instance whenever the recorder is killed.
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
+  // Statistics of the first CPU, which have the time. Opening the file would wait until the buffers have their size.
+  FileDescriptor statistics_;
+  // Sets the size of the buffers. The kernel takes most of the time to wait for other CPUs.
+  std::optional<Background<void>> sizing_;
   std::vector<unsigned> cpus_;
   std::uint64_t buffer_bytes_ = 0;  // size of a CPU's buffer in bytes
+  const HeldCommand* command_ = nullptr;
   std::optional<ProcessFilter> processes_;
   std::optional<CallProbes> probes_;
   std::optional<FunctionGraph> graph_;
@@ -117,23 +127,17 @@ class FtraceBackend : public RecordBackend {
 void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
   instance_.emplace(use_);
   cpus_ = ring_buffer_cpus(instance_->path());
-  set_up_instance();
-  std::optional<RateMeasurement> measurement;
-  if (!request_.buffer_bytes && !is_persistent()) measurement.emplace(*instance_, request_.events);
   KernelDescription& kernel = outcome.recording.kernel;
-  kernel = describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
+  Background<KernelDescription> description("a thread that describes the kernel", [this] {
+    return describe_kernel(tracefs_, instance_->path(), request_.events, request_.clock);
+  });
+  set_up_instance();
+  kernel = description.get();
   kernel.clock_scale = scale_of_clock(request_.clock);
   kernel_ = &kernel;
   kernel_text_ = kernel_text_address(kernel.kallsyms);
-  if (!is_persistent()) size_own_buffers(measurement);
-  buffer_bytes_ = std::max<std::uint64_t>(read_buffer_size(instance_->path(), cpus_.front()), 1);
-  outcome.cost.ring_buffer_bytes = buffer_bytes_ * cpus_.size();
-  std::vector<pid_t> pids = request_.pids;
-  if (request_.only_command && command != nullptr) pids.push_back(command->pid());
-  const bool by_probes = request_.calls.tracer == CallTracer::kprobe_events;
+  command_ = command;
   const bool wants_calls = !request_.calls.functions.empty();
-  if (selects_tasks(request_))
-    processes_.emplace(*instance_, pids, request_.cgroup, watcher_.pid(), wants_calls && !by_probes);
   const auto records = [&](const char* name) {
     return std::ranges::find(request_.events, EventName{"kmem", name}) != request_.events.end();
   };
@@ -147,13 +151,6 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
 void FtraceBackend::set_up_instance() {
   const TracefsInstance& instance = *instance_;
   instance.set("tracing_on", "0");
-  choose_clock(instance, request_.clock);
-  if (is_persistent()) {
-    open_file(instance.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffer and its counters
-    for (const EventName& event : request_.events)
-      instance.set(fmt::format("events/{}/{}/filter", event.system, event.name), "0");
-    if (instance.has("options/markers")) instance.set("options/markers", "1");
-  }
   // A new instance inherits the top-level buffer's options, which another user may have changed.
   if (instance.has("options/overwrite")) instance.set("options/overwrite", "1");
   instance.set("options/stacktrace", request_.stacks ? "1" : "0");
@@ -161,14 +158,36 @@ void FtraceBackend::set_up_instance() {
     throw Error("This kernel records no user stacks", ExitCode::unsupported)
         .hint("It is built without CONFIG_USER_STACKTRACE_SUPPORT. --backend bpf may be able to record user stacks");
   if (instance.has("options/userstacktrace")) instance.set("options/userstacktrace", request_.user_stacks ? "1" : "0");
+  const std::uint64_t bytes = is_persistent() ? 0 : choose_own_buffer_size();
+  choose_clock(instance, request_.clock);  // empties the buffers
+  statistics_ = open_file(instance.file(fmt::format("per_cpu/cpu{}/stats", cpus_.front())), O_RDONLY);
+  if (!is_persistent()) {
+    sizing_.emplace("a thread that sets the size of the buffers", [this, bytes] { size_buffers(*instance_, bytes); });
+    return;
+  }
+  open_file(instance.file("trace"), O_WRONLY | O_TRUNC);  // clears the buffer and its counters
+  for (const EventName& event : request_.events)
+    instance.set(fmt::format("events/{}/{}/filter", event.system, event.name), "0");
+  if (instance.has("options/markers")) instance.set("options/markers", "1");
 }
 
-void FtraceBackend::size_own_buffers(const std::optional<RateMeasurement>& measurement) {
-  const std::uint64_t bytes = measurement
-                                  ? choose_buffer_size(measurement->finish(), request_.preferred_buffer_bytes,
-                                                       request_.most_buffer_bytes, static_cast<unsigned>(cpus_.size()))
-                                  : *request_.buffer_bytes;
-  size_buffers(*instance_, bytes);
+std::uint64_t FtraceBackend::choose_own_buffer_size() const {
+  if (request_.buffer_bytes) return *request_.buffer_bytes;
+  return choose_buffer_size(measure_rate(*instance_, request_.events), request_.preferred_buffer_bytes,
+                            request_.most_buffer_bytes, static_cast<unsigned>(cpus_.size()));
+}
+
+void FtraceBackend::finish_sizing() {
+  if (sizing_) sizing_->get();
+  sizing_.reset();
+}
+
+void FtraceBackend::select_processes() {
+  if (!selects_tasks(request_)) return;
+  std::vector<pid_t> pids = request_.pids;
+  if (request_.only_command && command_ != nullptr) pids.push_back(command_->pid());
+  const bool by_graph = !request_.calls.functions.empty() && request_.calls.tracer != CallTracer::kprobe_events;
+  processes_.emplace(*instance_, pids, request_.cgroup, watcher_.pid(), by_graph);
 }
 
 void FtraceBackend::set_up_calls(RecordOutcome& outcome) {
@@ -182,6 +201,10 @@ void FtraceBackend::set_up_calls(RecordOutcome& outcome) {
 std::vector<pid_t> FtraceBackend::open(std::vector<pid_t> own, RecordOutcome& outcome) {
   KernelDescription& kernel = outcome.recording.kernel;
   PageSink* const sink = hooks_.described ? hooks_.described(kernel, cpus_) : nullptr;
+  finish_sizing();
+  buffer_bytes_ = std::max<std::uint64_t>(read_buffer_size(instance_->path(), cpus_.front()), 1);
+  outcome.cost.ring_buffer_bytes = buffer_bytes_ * cpus_.size();
+  select_processes();
   readers_.emplace(instance_->path(), kernel.sub_buffer_bytes, request_.scratch_directory, sink,
                    is_persistent() ? BeforeFirstPage::overwritten : BeforeFirstPage::nothing);
   if (!own.empty()) {
@@ -245,6 +268,12 @@ void FtraceBackend::try_to_write_mark() {
   }
 }
 
+std::uint64_t FtraceBackend::now_ticks() const {
+  std::array<char, 1024> text;  // the file has 250 bytes
+  const ssize_t size = ::pread(statistics_.get(), text.data(), text.size(), 0);
+  return parse_buffer_counters({text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))}).now_ticks;
+}
+
 // Overwritten events in a persistent buffer do not count as lost: a flight recorder keeps only the latest events.
 std::string FtraceBackend::statistics_of(unsigned cpu) const {
   std::string text = read_buffer_statistics(instance_->path(), cpu);
@@ -290,6 +319,7 @@ void FtraceBackend::finish(RecordOutcome& outcome) {
       cpu.statistics += fmt::format("not recorded: {}\n", unread);
   }
   graph_.reset();
+  statistics_.reset();  // the instance cannot be removed while one of its files is open
   if (path_probes_) note_missed_frees(outcome.recording.kernel);
   if (instance_->remove())
     watcher_.dismiss();

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -50,6 +51,8 @@ RingReaders::RingReaders(const std::string& instance, std::uint32_t page_bytes, 
     opened.raw.cpu = cpu;
     opened.ring = open_file(fmt::format("{}/per_cpu/cpu{}/trace_pipe_raw", instance, cpu), O_RDONLY | O_NONBLOCK);
   }
+  wake_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!wake_) throw system_error("Cannot make an eventfd", "");
   readers_.resize(threads_.size());
   if (sink_ != nullptr)
     for (Reader& reader : readers_) reader.pages.resize(kSinkPages * page_bytes_);
@@ -76,6 +79,7 @@ void RingReaders::open_files(const std::string& scratch_directory) {
 }
 
 std::vector<RawCpu> RingReaders::finish(std::string& error) {
+  ::eventfd_write(wake_.get(), 1);
   threads_.end();
   reserve_.reset();
   for (std::size_t thread = 0; thread < readers_.size(); ++thread) {
@@ -118,8 +122,9 @@ void RingReaders::read(std::size_t thread, bool is_last_round) {
 
 void RingReaders::wait_for_pages(const std::vector<std::size_t>& cpus) const {
   std::vector<pollfd> polled;
-  polled.reserve(cpus.size());
+  polled.reserve(cpus.size() + 1);
   for (const std::size_t cpu : cpus) polled.push_back({cpus_[cpu].ring.get(), POLLIN, 0});
+  polled.push_back({wake_.get(), POLLIN, 0});
   const int ready = ::poll(polled.data(), polled.size(), kPollMilliseconds);
   const bool any =
       std::any_of(polled.begin(), polled.end(), [](const pollfd& one) { return (one.revents & POLLIN) != 0; });

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "capture/background.hpp"
 #include "capture/features/pid_namespace.hpp"
 #include "capture/high_priority_scope.hpp"
 #include "capture/sideband/cgroup_moves.hpp"
@@ -78,7 +79,10 @@ class RecordSession {
   void stop();
   void finish();
   void add_user_memory();
-  void take_sample(bool at_edge);
+  void begin_first_sample();
+  StateSample read_sample(bool at_edge) const;
+  void pass_on(StateSample sample) const;
+  void take_sample(bool at_edge) const;
   bool count_missed();
   void add_late_notes(Notes& notes);
   RawRecording recording_now();
@@ -104,6 +108,7 @@ class RecordSession {
   // not make the calls of tasks uncertain.
   std::uint64_t missed_events_ = 0;
   SteadyClock::time_point start_;
+  std::optional<Background<StateSample>> first_sample_;
 };
 
 RecordOutcome RecordSession::run() {
@@ -132,11 +137,16 @@ void RecordSession::refuse_unknown_tasks() {
 
 void RecordSession::prepare() {
   if (!request_.command.empty()) command_.emplace(request_.command);
+  Background<Notes> processes("a thread that reads the tasks in /proc", [this] {
+    tasks_.scan_proc();
+    Notes notes;
+    note_processes(notes);
+    return notes;
+  });
   backend_.prepare(command_ ? &*command_ : nullptr, outcome_);
   KernelDescription& kernel = outcome_.recording.kernel;
-  tasks_.scan_proc();
+  kernel.notes.merge(processes.get());
   tasks_.describe(kernel);
-  note_processes(kernel.notes);
   changes_.emplace([this] { return backend_.now_ticks(); }, kernel.kallsyms);
   watch_mappings_and_cgroups();
 }
@@ -153,6 +163,7 @@ void RecordSession::watch_mappings_and_cgroups() {
 }
 
 void RecordSession::open() {
+  begin_first_sample();
   std::vector<pid_t> own;
   if (!outcome_.own_events_recorded) {
     own.push_back(::gettid());
@@ -165,7 +176,7 @@ void RecordSession::open() {
 void RecordSession::start() {
   backend_.attach();
   start_ = SteadyClock::now();
-  take_sample(true);
+  if (first_sample_) pass_on(first_sample_->get());
   const std::uint64_t began_ns = now_ns();
   backend_.start();
   missed_calls_.begin(began_ns, backend_.missed_calls().value_or(MissedCounts{}));
@@ -237,18 +248,22 @@ void RecordSession::stop() {
 }
 
 void RecordSession::finish() {
+  // Saved names may be old, because all tracers share the list. So the names in /proc replace them.
+  Background<Notes> late_notes("a thread that reads the tasks in /proc", [this] {
+    if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);
+    tasks_.scan_proc();
+    Notes notes;
+    add_late_notes(notes);
+    return notes;
+  });
   backend_.finish(outcome_);
   if (command_) {
     command_->terminate();
     outcome_.command_status = command_->poll();
   }
   KernelDescription& kernel = outcome_.recording.kernel;
-  // Reads saved names first, so that names from /proc replace them. Saved names may be old, because all tracers share
-  // the list.
-  if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);
-  tasks_.scan_proc();
+  kernel.late_notes.merge(late_notes.get());
   tasks_.describe(kernel);
-  add_late_notes(kernel.late_notes);
   if (user_memory_) add_user_memory();
   // The kernel does not report on which CPU events were missed.
   outcome_.missed_events = missed();
@@ -273,16 +288,29 @@ void RecordSession::add_user_memory() {
   note("unanswered_build_ids", user_memory_->unanswered_text());
 }
 
-void RecordSession::take_sample(bool at_edge) {
-  if (!hooks_.sampled) return;
+// Reads the first sample while the back end opens the output.
+void RecordSession::begin_first_sample() {
+  if (hooks_.sampled)
+    first_sample_.emplace("a thread that reads the state of the memory", [this] { return read_sample(true); });
+}
+
+StateSample RecordSession::read_sample(bool at_edge) const {
   StateSample sample = sample_memory_state();
+  sample.ticks = backend_.now_ticks();
+  if (at_edge && hooks_.completed) hooks_.completed(sample);
+  return sample;
+}
+
+void RecordSession::pass_on(StateSample sample) const {
   RecorderMemory memory = backend_.memory();
   if (user_memory_) memory.ring_buffers += user_memory_->ring_bytes();
   if (moves_) memory.ring_buffers += moves_->ring_bytes();
   add_recorder(sample, memory);
-  sample.ticks = backend_.now_ticks();
-  if (at_edge && hooks_.completed) hooks_.completed(sample);
   hooks_.sampled(sample);
+}
+
+void RecordSession::take_sample(bool at_edge) const {
+  if (hooks_.sampled) pass_on(read_sample(at_edge));
 }
 
 // False if the kernel's counts of calls contradict each other.

@@ -119,7 +119,7 @@ struct RecordOutcome {
   std::string incomplete_marks;
 };
 
-// Callbacks of the recorder. All are called in the thread that called the recorder.
+// Callbacks of the recorder. All except `completed` are called in the thread that called the recorder.
 struct RecordHooks {
   std::function<bool()> interrupted;  // called at least every 100 ms
   // Called four times per second. `recording` returns the data that has changed since the start: the names of tasks,
@@ -129,7 +129,8 @@ struct RecordHooks {
   // recording. May take the kernel's symbols (kallsyms), which the recorder does not need any more.
   std::function<PageSink*(KernelDescription&, const std::vector<unsigned>& cpus)> described = nullptr;
   std::function<void(const StateSample&)> sampled = nullptr;
-  // Called for the first and the last sample, outside the recorded time. May add data that take longer to read.
+  // Called for the first and the last sample, outside the recorded time. May add data that take longer to read. For the
+  // first sample, it is called in another thread, while `described` may run.
   std::function<void(StateSample&)> completed = nullptr;
   // Called with programs' mappings at the start, and later with new mappings. Without this hook, all mappings are in
   // the outcome.

@@ -20,6 +20,7 @@
 #include "base/file.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
+#include "capture/background.hpp"
 #include "capture/features/kernel_config.hpp"
 #include "capture/features/kernel_symbols.hpp"
 #include "capture/sideband/build_ids.hpp"
@@ -168,6 +169,8 @@ std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
 
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock) {
+  Background<std::string> kallsyms("a thread that reads the kernel's symbols",
+                                   [] { return try_read_file("/proc/kallsyms").value_or(""); });
   KernelDescription kernel = describe_running_kernel();
   note_memory_nodes(kernel.notes);
   // Since Linux 6.8 each instance has its own sub-buffer size.
@@ -185,7 +188,6 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
   for (const EventName& event : events)
     kernel.formats.push_back(
         {event.system, read_file(fmt::format("{}/events/{}/{}/format", tracefs, event.system, event.name))});
-  kernel.kallsyms = try_read_file("/proc/kallsyms").value_or("");
   kernel.printk_formats = try_read_file(tracefs + "/printk_formats").value_or("");
   kernel.clock = clock;
   const std::string clocks = try_read_file(tracefs + "/trace_clock").value_or("");
@@ -193,6 +195,7 @@ KernelDescription describe_kernel(const std::string& tracefs, const std::string&
     const std::string_view name = choice.starts_with('[') ? choice.substr(1, choice.size() - 2) : choice;
     kernel.clock_choices += name == clock ? fmt::format("[{}] ", name) : fmt::format("{} ", name);
   }
+  kernel.kallsyms = kallsyms.get();
   return kernel;
 }
 

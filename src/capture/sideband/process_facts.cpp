@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -94,26 +95,42 @@ std::string cgroup_space_root(const std::string& proc, const std::string& place)
   return found == "/" ? std::string() : found;
 }
 
-}  // namespace
+// Returns the line of a process in describe_processes(). Empty if the process has ended.
+std::string line_of_process(const std::string& proc, const std::string& pid, const std::string& cgroup_root) {
+  const std::string process = fmt::format("{}/{}", proc, pid);
+  const auto stat = try_read_file(process + "/stat");
+  if (!stat) return {};
+  std::string cgroup(cgroup_in(try_read_file(process + "/cgroup").value_or("")));
+  if (!cgroup_root.empty() && !cgroup.empty()) {
+    if (cgroup == "/") cgroup.clear();
+    cgroup = std::filesystem::path(cgroup.insert(0, cgroup_root)).lexically_normal().string();
+  }
+  return fmt::format("{} {} {} {}\n", pid, parent_in(*stat), pid_space_of(process), cgroup);
+}
 
-std::string describe_processes(const std::string& proc, const std::string& cgroups) {
+using Ids = std::set<std::string, std::less<>>;
+
+// Returns the lines of describe_processes(), without those of the processes and threads in `known`.
+std::string describe_other_processes(const Ids& known, const std::string& proc, const std::string& cgroups) {
   std::string lines;
   const std::string root = cgroup_space_root(proc, cgroups);
   for (const std::string& pid : names_in(proc)) {
     if (!is_number(pid)) continue;
-    const std::string process = fmt::format("{}/{}", proc, pid);
-    const auto stat = try_read_file(process + "/stat");
-    if (!stat) continue;  // the process has ended
-    std::string cgroup(cgroup_in(try_read_file(process + "/cgroup").value_or("")));
-    if (!root.empty() && !cgroup.empty()) {
-      if (cgroup == "/") cgroup.clear();
-      cgroup = std::filesystem::path(cgroup.insert(0, root)).lexically_normal().string();
+    if (!known.contains(pid)) {
+      const std::string line = line_of_process(proc, pid, root);
+      if (line.empty()) continue;
+      lines += line;
     }
-    lines += fmt::format("{} {} {} {}\n", pid, parent_in(*stat), pid_space_of(process), cgroup);
-    for (const std::string& tid : names_in(process + "/task"))
-      if (tid != pid && is_number(tid)) lines += fmt::format("{} {}\n", tid, pid);
+    for (const std::string& tid : names_in(fmt::format("{}/{}/task", proc, pid)))
+      if (tid != pid && is_number(tid) && !known.contains(tid)) lines += fmt::format("{} {}\n", tid, pid);
   }
   return lines;
+}
+
+}  // namespace
+
+std::string describe_processes(const std::string& proc, const std::string& cgroups) {
+  return describe_other_processes({}, proc, cgroups);
 }
 
 std::map<std::uint32_t, bool> running_processes(std::uint64_t begin_ns, const std::string& proc) {
@@ -167,14 +184,10 @@ void note_processes(std::map<std::string, std::string>& notes) {
 }
 
 void note_more_processes(const std::map<std::string, std::string>& notes, std::map<std::string, std::string>& more) {
-  const auto id_of = [](std::string_view line) { return line.substr(0, line.find(' ')); };
-  std::set<std::string_view> known;
+  Ids known;
   if (const auto tasks = notes.find("tasks"); tasks != notes.end())
-    for (const std::string_view line : split(tasks->second, '\n')) known.insert(id_of(line));
-  const std::string now = describe_processes();
-  std::string lines;
-  for (const std::string_view line : split(now, '\n'))
-    if (!line.empty() && !known.contains(id_of(line))) lines += fmt::format("{}\n", line);
+    for (const std::string_view line : split(tasks->second, '\n')) known.emplace(line.substr(0, line.find(' ')));
+  std::string lines = describe_other_processes(known, "/proc", "");
   if (!lines.empty()) more["tasks_meanwhile"] = std::move(lines);
   if (std::string list = list_32_bit_processes(); !list.empty()) more["tasks_32_bit"] = std::move(list);
 }

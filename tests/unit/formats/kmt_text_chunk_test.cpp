@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -48,6 +49,31 @@ TEST(KmtTextChunk, KeepsIncompressibleText) {
   std::vector<std::uint8_t> noise(1 << 20);
   for (std::uint8_t& byte : noise) byte = static_cast<std::uint8_t>(random());
   expect_same({1, 2, 3}, noise);
+}
+
+// Noise of four different bytes needs codes of 2 bits, and noise of 16 different bytes needs codes of 4 bits. Codes for
+// both together need more.
+TEST(KmtChunk, PartsHaveCodesOfTheirOwn) {
+  std::mt19937 random(1);
+  std::vector<std::uint8_t> plain(60'000);
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    plain[i] = static_cast<std::uint8_t>(i < plain.size() / 2 ? random() % 4 : 16 + random() % 16);
+  const std::vector<std::size_t> ends = {plain.size() / 2, plain.size()};
+  const std::vector<std::uint8_t> together = make_chunk(kEvents, 0, plain);
+  const std::vector<std::uint8_t> apart = make_chunk(kEvents, 0, plain, ends);
+  EXPECT_LT(apart.size(), together.size());
+  const auto chunk = chunk_at(apart, 0);
+  ASSERT_TRUE(chunk);
+  EXPECT_EQ(unpack(*chunk), plain);
+}
+
+TEST(KmtChunk, PartsMayBeEmpty) {
+  const std::vector<std::size_t> ends = {0, 0, 5, 5};
+  const std::vector<std::uint8_t> plain(5, 'x');
+  const std::vector<std::uint8_t> bytes = make_chunk(kEvents, 0, plain, ends);
+  const auto chunk = chunk_at(bytes, 0);
+  ASSERT_TRUE(chunk);
+  EXPECT_EQ(unpack(*chunk), plain);
 }
 
 }  // namespace kmt::kmt_format
