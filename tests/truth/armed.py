@@ -7,10 +7,10 @@ armed.py KMEMTRACE [--plants N] [--quiet SECONDS] [--load NAME,…] [--keep DIR]
 
 Run it on a machine where nothing else makes kernel memory grow, such as the virtual machine of armed_vm.py. The server
 waits for growth of SUnreclaim. First, only the loads run for the time --quiet. Then plants start one after the other,
-each at a random time. A plant is named if the first finding of the next evidence is confirmed, and names one of the
-plant's functions and its process. Prints a line for each plant. --keep copies the evidence of a plant that is not named
-to DIR. The exit status is 1 if an investigation starts before the first plant, or if fewer than 19 of 20 plants are
-named."""
+each at a random time. A plant is named if the next evidence confirms growth, and its first finding names one of the
+plant's functions and its process. Prints a line for each plant, with the certainty of this finding: growth may also be
+confirmed by counters alone. --keep copies the evidence of a plant that is not named to DIR. The exit status is 1 if an
+investigation starts before the first plant, or if fewer than 19 of 20 plants are named."""
 import argparse
 import json
 import os
@@ -101,8 +101,8 @@ def main():
                 found = summary(evidence) if evidence else None
                 is_named = found is not None and is_named_first(found, kind, pid)
                 named += is_named
-                print(f'{kind}: {"named" if is_named else "NOT NAMED"}: {found["words"] if found else "no evidence"}',
-                      flush=True)
+                verdict = f'named ({found["findings"][0]["certainty"]})' if is_named else 'NOT NAMED'
+                print(f'{kind}: {verdict}: {found["words"] if found else "no evidence"}', flush=True)
                 if evidence and not is_named and arguments.keep:
                     shutil.copytree(evidence, os.path.join(arguments.keep, f'{number}-{kind}'))
                 time.sleep(WINDOW if found else 0)  # lets the freed memory leave the window

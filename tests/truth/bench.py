@@ -102,7 +102,8 @@ def describe(found):
 
 
 def is_named_first(found, kind, pid):
-    """True if the first finding is confirmed, and names the plant's call site and process."""
+    """True if growth is confirmed, by a finding or by counters, and the first finding names the plant's call site and
+    process."""
     if not found['found'] or not found['findings']:  # counters may confirm growth without a finding
         return False
     first = found['findings'][0]
