@@ -20,7 +20,8 @@ ImageNames::ImageNames(std::string_view kallsyms) : names_(kallsyms) {
   if (code_begin_ != 0 && code_end_ != 0 && constants_begin_ != 0 && constants_end_ != 0 && image_end_ != 0) return;
   throw Error("Cannot find the code and data of the kernel in its symbols", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
-      .hint(std::string(hint_for_more_privileges()) + ". The kernel needs CONFIG_KALLSYMS_ALL");
+      .hint(std::string("The kernel needs CONFIG_KALLSYMS_ALL. If it has this option, ") +
+            advice_for_more_privileges());
 }
 
 std::optional<ImageSymbol> ImageNames::find(std::uint64_t address) const {

@@ -108,9 +108,9 @@ SlabAddresses slab_symbols(std::string_view kallsyms) {
   throw Error("Cannot find the slab caches in the kernel's symbols", ExitCode::unsupported)
       .at({"/proc/kallsyms", {}, {}})
       .hint(fmt::format(
-          "{}. If kernel.kptr_restrict is 2, addresses are hidden: sysctl kernel.kptr_restrict=1. The kernel "
-          "also needs CONFIG_KALLSYMS_ALL",
-          hint_for_more_privileges()));
+          "The kernel needs CONFIG_KALLSYMS_ALL. If it has this option, {}, and if kernel.kptr_restrict is 2, "
+          "show addresses: sysctl kernel.kptr_restrict=1",
+          advice_for_more_privileges()));
 }
 
 }  // namespace kmt

@@ -115,15 +115,13 @@ std::string way_to_copy(const std::string& path) {
   return fmt::format("copy the file again, completely; `kmemtrace check {}` shows what is left", shell_word(path));
 }
 
-// Notes that a part of the trace is missing. Throws Error if no event is left.
+// Notes that a part of the file is missing or damaged. Throws Error if no event is left.
 void note_damage(const std::string& path, const ReportResult& report, InvestigationResult& result) {
-  const Histories& histories = *report.histories;
-  const auto damage = std::ranges::find_if(histories.incomplete, [](Imperfection kind) {
-    return kind != Imperfection::lost_events && kind != Imperfection::unknown_loss;
-  });
-  if (damage == histories.incomplete.end() && !histories.cut_at_ns) return;
-  const std::string_view why =
-      damage == histories.incomplete.end() ? "the file was cut off" : describe(*damage).sentence;
+  const std::vector<Finding>& findings = report.findings.kept();
+  const auto damage = std::ranges::find_if(
+      findings, [](const Finding& finding) { return describe(finding.kind).severity == Severity::error; });
+  if (damage == findings.end()) return;
+  const std::string_view why = describe(damage->kind).sentence;
   if (report.trace.events == 0) throw Error(fmt::format("No event can be read: {}", why)).hint(way_to_copy(path));
   result.unseen.push_back({"a part of the recording", fmt::format("{}: {}", path, why), way_to_copy(path)});
 }
