@@ -35,6 +35,9 @@ TEST(CodeOwner, DirectoryIsGuessedFromTheNameOfTheFunction) {
   EXPECT_EQ(guess("sk_prot_alloc+0x3c"), "net/core");
   EXPECT_EQ(guess("io_pages_map+0x30"), "io_uring");
   EXPECT_EQ(guess("alloc_pipe_info+0x5a"), "fs");
+  EXPECT_EQ(guess("do_wp_page+0x293"), "mm");
+  EXPECT_EQ(guess("virtblk_prep_rq.isra.0+0x10a"), "drivers/block");
+  EXPECT_EQ(guess("__pollwait+0xab"), "fs");
   EXPECT_EQ(guess("__do_sys_msgget+0x10"), guess("__x64_sys_msgget+0x10"));
   EXPECT_EQ(directories.of("a_function_of_nobody+0x1", {}), (CodeOwner{})) << "unknown is not a guess";
   EXPECT_EQ(directories.of(std::string(1 << 20, '_') + "+0x1", {}), (CodeOwner{}));
