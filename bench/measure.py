@@ -22,7 +22,7 @@ FOLDER = os.path.join(ROOT, 'build', 'bench')
 BUILD = os.path.join(ROOT, 'build-bench')
 CPUS = os.cpu_count()
 
-Built = collections.namedtuple('Built', 'kmemtrace storm micro_benchmarks empty_programs')
+Built = collections.namedtuple('Built', 'kmemtrace storm micro_benchmarks empty_programs long_series')
 Counted = collections.namedtuple('Counted', 'events lost')
 
 
