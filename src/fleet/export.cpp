@@ -32,7 +32,7 @@ constexpr std::string_view kSumColumns =
     "day, host, kernel, trace, began, block, at, allocator, function, call_site, cache, page_order, comm, context, "
     "allocations, failed_allocations, bytes_requested, bytes_allocated, matched_frees, bytes_freed, live_allocations, "
     "live_bytes, cross_cpu_frees, lifetime_ns, live_moment_1, live_moment_2, freed_unseen, migrate_type, untraced, "
-    "subsystem, directory";
+    "subsystem, directory, slab_pages";
 constexpr std::string_view kEventColumns =
     "day, host, kernel, trace, began, block, id, time_ns, cpu, tid, task, context, event, outcome, allocator, address, "
     "bytes_requested, bytes_allocated, call_site, symbol, function, cache, page_order, migrate_type, gfp_flags, node, "
@@ -72,6 +72,7 @@ struct GroupName {
   std::uint32_t migrate_type;
   std::uint32_t comm;
   std::uint32_t context;
+  bool slab_pages;
 
   bool operator==(const GroupName&) const = default;
 };
@@ -79,7 +80,8 @@ struct HashOfName {
   std::size_t operator()(const GroupName& name) const {
     std::uint64_t hash = static_cast<std::uint64_t>(name.allocator) + (std::uint64_t{name.context} << 32);
     for (const std::uint64_t part : {std::uint64_t{name.call_site}, std::uint64_t{name.cache}, std::uint64_t{name.comm},
-                                     static_cast<std::uint64_t>(name.page_order), std::uint64_t{name.migrate_type}})
+                                     static_cast<std::uint64_t>(name.page_order), std::uint64_t{name.migrate_type},
+                                     std::uint64_t{name.slab_pages}})
       hash = (hash ^ part) * 0x9E3779B97F4A7C15ull;
     return hash ^ hash >> 32;
   }
@@ -217,7 +219,8 @@ std::uint32_t FleetExport::State::group_of(const StreamedEvent& streamed, const 
                           static_cast<std::int8_t>(fields.order ? static_cast<int>(*fields.order) : -1),
                           texts.id(fields.migrate_type),
                           in_task ? texts.id(fields.task) : texts.id(fmt::format("[{}]", streamed.context)),
-                          texts.id(streamed.context)};
+                          texts.id(streamed.context),
+                          streamed.slab_pages};
   const auto [known, is_new] = groups.try_emplace(name, static_cast<std::uint32_t>(group_names.size()));
   if (is_new) {
     group_names.push_back(name);
@@ -252,6 +255,7 @@ void FleetExport::State::send_sums() {
     row.text(texts[name.migrate_type]).number(std::uint8_t{is_untraced[in_second[i]]});
     const CodeOwner& directory = owners[in_second[i]];
     row.text(plain_text(subsystem_of(directory))).text(printable(plain_text(directory)));
+    row.number(std::uint8_t{name.slab_pages});
   }
   in_second.clear();
   sums.clear();

@@ -33,7 +33,8 @@ constexpr std::array kMigrations = {Migration{sql::tables_1, sql::cluster_1},
                                     Migration{sql::tables_5, sql::cluster_5, "traces", "lacks_frees_of"},
                                     Migration{sql::tables_6, sql::cluster_6, "sums", "untraced"},
                                     Migration{sql::tables_7, sql::cluster_7, "sums", "directory"},
-                                    Migration{sql::tables_8, sql::cluster_8}};
+                                    Migration{sql::tables_8, sql::cluster_8},
+                                    Migration{sql::tables_9, sql::cluster_9, "sums", "slab_pages"}};
 
 bool has_column(ClickHouse& server, const std::string& table, std::string_view column) {
   return !server

@@ -5,7 +5,7 @@ import collections
 import json
 import statistics
 
-from export_traces import export, place, run
+from export_traces import data, export, place, run
 from fleet_side import HOSTS, doubted, fleet, function_of, load, write_kept_trace, write_long_trace
 
 # The reasons that `leaks` gives for the growth of reclaimable pages, and their migrate types. The slab pages of tracing
@@ -198,6 +198,25 @@ class Leaks:
         rows = fleet(url, 'leaks', '--by', 'migrate-type')['groups']['pages']['rows']
         self.assertEqual([('Unmovable', 1, True), ('Movable', 0, False)],
                          [(row['keys']['migrate-type'], row['growing_hosts'], row['sure_growth_bytes_per_s'] > 0) for row in rows])
+
+    def test_slab_pages(self):
+        """Pages of slabs grow, but `leaks` counts their growth with the objects on them, so it is not certain growth
+        of pages."""
+        url, path = f'{self.servers.all[0].url}/fleet_slab_pages', data('../../docs/tutorial/leak.kmt')
+        load(url, path, 'a', '2026-11-20', level='aggregates')
+        of_slabs = doubted(path, 'function', 'slab-pages', 'pages')
+        groups = fleet(url, 'leaks', '--by', 'function')['groups']
+        rows = {row['keys']['function']: row for row in groups['pages']['rows']}
+        only_slabs = [name for name, bytes in of_slabs.items() if bytes == rows[name]['live_bytes']]
+        self.assertIn('alloc_pipe_info', only_slabs)
+        for name in only_slabs:
+            self.assertEqual((0, 0), (rows[name]['sure_growth_bytes_per_s'], rows[name]['growing_traces']), name)
+        self.assertGreater(rows['alloc_pipe_info']['growth_bytes_per_s'], 0)
+        self.assertGreater(max(row['sure_growth_bytes_per_s'] for row in groups['slab']['rows']), 0)
+        # Sums of slab pages and of other pages must both be in the total.
+        done = run('leaks', path, '--by', 'order', '--json', '--limit', '0')
+        local = sum(row['live_bytes'] for row in json.loads(done.stdout)['groups']['pages']['rows'])
+        self.assertEqual(local, sum(row['live_bytes'] for row in rows.values()))
 
     def test_untraced_frees(self):
         """As in `leaks`, live memory at call sites with untraced frees is uncertain. The certain growth must not

@@ -59,8 +59,8 @@ class Loading:
             self.query(f'INSERT INTO older.{table} SELECT {columns} FROM newer.{table}')
         self.assertIn('fleet schema', fleet(url, 'leaks', exit_code=2))
         load(url, HOSTS['late'][0], 'late', HOSTS['late'][1])
-        self.assertEqual('The tables of the database older existed already: schema 8\n', schema(url))
-        self.assertEqual(['1', '2', '3', '4', '5', '6', '7', '8'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
+        self.assertEqual('The tables of the database older existed already: schema 9\n', schema(url))
+        self.assertEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9'], self.query('SELECT version FROM older.schema_versions ORDER BY version'))
         self.assertEqual(before, fleet(url, 'report', '--host', 'web1') | {'of': before['of']})
         reported = fleet(url, 'leaks', '--host', 'web1')['groups']
         self.assertEqual({0}, {row['unseen_bytes'] for row in reported['slab']['rows']})
@@ -72,7 +72,7 @@ class Loading:
         for server in self.servers.all:
             first_schema(server, 'older_cluster', 'fleet')
         for server in self.servers.all:
-            self.assertEqual("The tables of the database older_cluster were changed from schema 1: schema 8, for this shard and for the cluster\n",
+            self.assertEqual("The tables of the database older_cluster were changed from schema 1: schema 9, for this shard and for the cluster\n",
                              schema(f'{server.url}/older_cluster'))
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['reused'][0], 'reused', HOSTS['reused'][1])
         load(self.urls[0].replace('/fleet_test', '/older_cluster'), HOSTS['web1'][0], 'web1', HOSTS['web1'][1])

@@ -81,6 +81,7 @@ class Grouping {
   // Call this function before each batch of events, if the trace's data does not change during a batch. It saves time
   // for most events.
   void begin_batch();
+  PageUse page_use_of(const Event& event);  // `event` is an allocation of pages or of a vmalloc area
   // Learns from an event. Call this for each event of the trace, in order of time, before origin_of().
   void see(const Event& event) {
     if (by_container_ && event.kind == EventKind::cache_alloc && makes_pid_space(event.call_site))
@@ -140,7 +141,6 @@ class Grouping {
   bool is_by_process(Allocator allocator) const;
   SlabAccount account_of(const Event& event);
   PageUse use_by_stack_or_flags(const Event& event);
-  PageUse page_use_of(const Event& event);
   std::uint32_t text_id(std::string text);
   std::uint32_t owner_id(CodeOwner owner);
   CodeOwner owner_or_function(CodeOwner owner, const std::string& symbol) const;

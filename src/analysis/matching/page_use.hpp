@@ -23,6 +23,9 @@ enum class PageUse : std::uint8_t {
   task_stack,  // the kernel stack of a task, allocated with vmalloc
 };
 
+// True for pages whose objects have events of their own.
+constexpr bool is_of_slab(PageUse use) { return use == PageUse::slab || use == PageUse::reclaimable_slab; }
+
 // Returns the use that the innermost known function in a stack shows. `stack` has the innermost frame first.
 PageUse page_use_of(std::span<const std::string> stack);
 PageUse page_use_of(std::span<const std::uint64_t> stack, const SymbolNames& symbols);

@@ -97,7 +97,8 @@ void EventStream::State::stream(std::uint32_t index, const PagesTaken* first, co
   if (!is_selected && ended.empty()) return;
   given.add(event);
   sink.add({&event, step.outcome, allocates ? step.origin : 0, task_name(tasks, event.tid, event.time_ns),
-            context_name(event), cache_of(event), ended});
+            context_name(event), cache_of(event), ended,
+            event.kind == EventKind::page_alloc && is_of_slab(grouping.page_use_of(event))});
 }
 
 void EventStream::add(EventBatch& events) {

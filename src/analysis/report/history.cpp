@@ -302,8 +302,8 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    const bool of_slab = origin.page_use == PageUse::slab || origin.page_use == PageUse::reclaimable_slab;
-    if (of_slab && has_slab_events_)  // the objects on these pages are counted in groups of their own
+    if (is_of_slab(origin.page_use) &&
+        has_slab_events_)  // the objects on these pages are counted in groups of their own
       facts.doubt = Doubt::slab_pages;
     else if (origin.account == SlabAccount::reclaimable || origin.page_use == PageUse::reclaimable_slab ||
              origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||

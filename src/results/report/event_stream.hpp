@@ -58,6 +58,7 @@ struct StreamedEvent {
   std::string_view cache;    // cache of a slab object; empty: unknown
   // The allocations that this event ends. It frees them, or allocates an address at which they looked live.
   std::span<const EndedPart> ended;
+  bool slab_pages = false;  // true: allocates pages of slabs or of a large kmalloc, which have slab events of their own
 };
 
 struct StreamEnd {
