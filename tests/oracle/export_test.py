@@ -233,6 +233,9 @@ class Sqlite(Case):
             with self.subTest(options):
                 self.check(data('amd64/trace.dat'), *options)
 
+    def test_frees_of_the_recorder(self):
+        self.check(data('../../docs/tutorial/leak.kmt'))
+
     def test_every_view(self):
         connection = self.open(planted('hostile', 'amd64', hostile=True, stacks=True))
         for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():

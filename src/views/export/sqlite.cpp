@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "results/group.hpp"
 #include "trace/code/function_name.hpp"
+#include "trace/note_lines.hpp"
 #include "views/common/event_fields.hpp"
 #include "views/export/sqlite_file.hpp"
 #include "views/export/sqlite_schema.hpp"
@@ -263,6 +264,8 @@ void SqliteExport::end(const StreamEnd& end) {
   for (std::size_t i = 0; i < info_.machine.cpu_nodes.size(); ++i)
     cpu.number(std::uint64_t{i}).number(std::int64_t{info_.machine.cpu_nodes[i]}).run();
 
+  SqliteStatement recorder(file_, "INSERT INTO recorder_tasks VALUES (?)");
+  for (const std::int32_t tid : ids_in_note(info_.recording.notes, "recorder_tasks")) recorder.number(tid).run();
   SqliteStatement peak(file_, "INSERT INTO peaks VALUES (?,?,?)");
   for (const auto& [allocator, live] : live_)
     peak.text(name_of(allocator)).number(live.peak_bytes).number(live.peak_ns).run();

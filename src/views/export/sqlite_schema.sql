@@ -6,6 +6,7 @@ CREATE TABLE event_types(id INTEGER PRIMARY KEY, system TEXT NOT NULL, name TEXT
 CREATE TABLE call_sites(id INTEGER PRIMARY KEY, address INTEGER NOT NULL, symbol TEXT NOT NULL, function TEXT NOT NULL);
 CREATE TABLE caches(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE tasks(id INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT NOT NULL);
+CREATE TABLE recorder_tasks(tid INTEGER PRIMARY KEY);
 CREATE TABLE gfp_flags(id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE stacks(id INTEGER PRIMARY KEY, depth INTEGER NOT NULL);
 CREATE TABLE frames(stack INTEGER NOT NULL REFERENCES stacks, depth INTEGER NOT NULL, address INTEGER NOT NULL,
@@ -83,14 +84,17 @@ CREATE VIEW report_cpus AS
 CREATE VIEW report_contexts AS
   SELECT allocator, context, {measures} FROM allocation_details GROUP BY allocator, context;
 -- pages_freed_twice counts only frees whose pages had all been freed before. A report also counts frees in which only
--- some of the pages had been freed before.
+-- some of the pages had been freed before. Second frees by the recorder's tasks are not counted: recordings contain the
+-- recorder's frees, but not its allocations.
 CREATE VIEW report_anomalies AS
   SELECT CASE WHEN e.outcome = 'free-of-older' THEN 'allocated_before_trace'
       WHEN e.outcome = 'impossible-order' THEN 'impossible_order'
       WHEN t.allocator = 'pages' THEN 'pages_freed_twice' ELSE 'double_free_or_untraced_allocation' END AS kind,
     count(*) AS count
-  FROM events e JOIN event_types t ON t.id = e.type
-  WHERE e.outcome IN ('double-free-or-untraced', 'impossible-order')
+  FROM events e JOIN event_types t ON t.id = e.type JOIN tasks ON tasks.id = e.task
+  WHERE e.outcome = 'impossible-order'
+    OR e.outcome = 'double-free-or-untraced'
+      AND NOT (e.context = 'task' AND tasks.tid IN (SELECT tid FROM recorder_tasks))
     OR e.outcome = 'free-of-older' AND t.allocator <> 'pages' GROUP BY kind
   UNION ALL SELECT CASE e.outcome WHEN 'allocation' THEN 'allocation_on_live_pointer' ELSE 'free_before_allocation' END
       AS kind, count(*)
