@@ -63,9 +63,9 @@ the traced kernel. Without these sources, the names are lost. Other fields that 
 become blank, and a note lists them. A .kmt file with only snapshots can also be anonymised.
 
 Exit status:
-  0  converted
+  0  converted; notes name data about the recording that a trace.dat cannot hold
   1  converted with losses: the input is damaged and only its intact part was
-     converted, or a note names parts that the output format cannot hold
+     converted, or a warning names parts that the output format cannot hold
   2  wrong usage, or a file cannot be read or written)";
 
 // Prints damage of the input in the format of `check`, and then the data that the conversion loses. Returns true if the
@@ -83,7 +83,8 @@ bool print_damage(const ConvertArguments& options, const Findings& findings) {
         Imperfection::unknown_loss, Imperfection::repaired_file, Imperfection::sampled_events, Imperfection::late_event,
         Imperfection::unwritten_event})
     if (const std::uint64_t count = findings.count_of(kind); count > 0)
-      say("note: {}: {}: {} of them\n", options.input_name(), describe(kind).sentence, humane_count(count));
+      say("note: {}: {} (found {} time{})\n", options.input_name(), describe(kind).sentence, humane_count(count),
+          count == 1 ? "" : "s");
   return damaged;
 }
 
@@ -156,6 +157,13 @@ void write_records(const ConvertArguments& options, Writer&& writer, Findings& f
   writer.finish();
 }
 
+void write_trace_dat(const ConvertArguments& options, Findings& findings) {
+  tracedat::RecordWriter writer(options.output, options.version, findings);
+  write_records(options, writer, findings);
+  for (const std::string& part : writer.not_stored())
+    say("note: {}: a trace.dat cannot hold {}\n", options.input_name(), part);
+}
+
 bool convert(const ConvertArguments& options) {
   std::error_code code;
   if (!options.from_standard_input() && fs::equivalent(options.input, options.output, code))
@@ -173,7 +181,7 @@ bool convert(const ConvertArguments& options) {
     if (extension == ".kmt")
       write_records(options, kmt_format::RecordWriter(options.output, findings), findings);
     else if (extension == ".dat")
-      write_records(options, tracedat::RecordWriter(options.output, options.version, findings), findings);
+      write_trace_dat(options, findings);
     else if (extension == ".ctf")
       write_records(options, ctf::RecordWriter(options.output, findings), findings);
     else

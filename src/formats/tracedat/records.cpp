@@ -12,6 +12,7 @@
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/page_writer.hpp"
 #include "formats/tracedat/file.hpp"
+#include "formats/tracedat/layout.hpp"
 #include "formats/tracedat/pages.hpp"
 #include "formats/tracedat/writer.hpp"
 #include "trace/recorder_arguments.hpp"
@@ -68,6 +69,7 @@ struct RecordWriter::State {
   RawRecording recording;
   std::unique_ptr<PageWriter> pages;
   unsigned cpu = 0;  // CPU of the current records
+  std::vector<std::string> not_stored;
 };
 
 namespace {
@@ -102,10 +104,18 @@ void RecordWriter::describe(const TraceDescription& description) {
     state_->findings.add({Imperfection::left_out, "the code mappings of processes"});
   if (description.kernel.notes.contains("task_names"))
     state_->findings.add({Imperfection::left_out, "earlier names of tasks"});
+  if (!description.samples.empty()) state_->not_stored.emplace_back("samples of the memory's state");
+  const auto is_carried = [](const auto& note) {
+    return std::ranges::find(kCarriedNotes, note.first, &CarriedNote::name) != kCarriedNotes.end();
+  };
+  if (!std::ranges::all_of(description.kernel.notes, is_carried))
+    state_->not_stored.emplace_back("the recorder's notes, such as start time, arguments and probed functions");
   KernelDescription& kernel = state_->recording.kernel;
   kernel = description.kernel;
   name_machine(description.uname, kernel);
 }
+
+const std::vector<std::string>& RecordWriter::not_stored() const { return state_->not_stored; }
 
 void RecordWriter::begin_stream(const RecordStream& stream) {
   if (!stream.buffer.empty())

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "formats/record_stream.hpp"
 
@@ -24,6 +25,9 @@ class RecordWriter : public RecordSink {
   void lost(std::optional<std::uint64_t> count) override;
   void end_stream() override;
   void finish();
+  // Data about the recording that a trace.dat cannot store, as text for the user. The events are not affected. Valid
+  // after describe().
+  const std::vector<std::string>& not_stored() const;
 
  private:
   struct State;
