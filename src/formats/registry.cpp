@@ -143,6 +143,15 @@ void refuse_folder_of_perf(const std::string& path) {
   throw error;
 }
 
+// Files that are not regular, such as devices and pipes, are read into memory.
+std::shared_ptr<const MappedFile> whole_file(const std::string& path) {
+  try {
+    return std::make_shared<const MappedFile>(path);
+  } catch (const std::bad_alloc&) {
+    throw Error("The file does not fit into memory").at({path, {}, {}}).hint("Copy a pipe or device to a file first");
+  }
+}
+
 Recognised recognise(const std::string& path, const OpenOptions& options) {
   refuse_folder_of_perf(path);
   std::error_code code;
@@ -151,7 +160,8 @@ Recognised recognise(const std::string& path, const OpenOptions& options) {
     return {&kCtf, {path, {}, nullptr}};
   }
   if (fs::is_directory(path, code)) return {nullptr, {path, {}, nullptr}, true};
-  const auto mapping = std::make_shared<const MappedFile>(path);
+  if (path.empty()) throw Error("The name of the trace is empty").hint("Check the variable in the command, if any");
+  const auto mapping = whole_file(path);
   Recognised found = recognise(TraceFile{path, mapping->bytes(), mapping}, options);
   found.has_folder = fs::is_regular_file(path, code);
   return found;

@@ -297,7 +297,7 @@ class Tracks(Case):
         instants = [event['args'] for event in events if event['ph'] == 'i']
         self.assertEqual(1200, len(slices) + len(instants))
         self.assertEqual(f'largest allocations: {len(slices):,} slices, {len(instants):,} instants', name)
-        self.assertIn(f'{len(instants):,} of them are shown as instants', done.stderr)
+        self.assertIn(f'{len(instants):,} allocations are shown as instants', done.stderr)
         self.assertGreater(len(instants), 100)
         weight = [[one['bytes'] * one['lifetime ns'] for one in of] for of in (slices, instants)]
         self.assertEqual(12, sum(one['bytes'] == 16 * 4096 for one in slices))  # the largest allocations are all slices

@@ -204,7 +204,7 @@ AllocationSlices largest(OpenedTrace& trace, const ExportArguments& options, con
     say("note: showing the {1} largest of {0} allocations; --events N shows more\n", humane_count(slices.allocations),
         humane_count(slices.slices.size()));
   if (slices.without_room > 0)
-    say("note: {} of them are shown as instants, because a task has at most {} slices at a time. Slices show the "
+    say("note: {} allocations are shown as instants, because a task has at most {} slices at a time. Slices show the "
         "allocations with the most bytes and the longest lifetime\n",
         humane_count(slices.without_room), AllocationSlices::kMostLanes);
   return slices;

@@ -183,7 +183,8 @@ FileContents parse_trace(Bytes file, Findings& findings) {
   if (is_snapshot(contents))
     throw Error("The file is a snapshot of the kernel's memory, not a trace")
         .hint(
-            "Show it: kmemtrace snapshot FILE. For a series (kmemtrace snapshot --every 10s -o FILE), use leaks, "
+            "Show it: kmemtrace snapshot FILE, which also reports damaged parts. For a series (kmemtrace snapshot "
+            "--every 10s -o FILE), use leaks, "
             "report or timeline to see the changes over time");
   if (contents.profile.empty()) return contents;
   throw Error("The file is a sampled profile of the heap, not a trace").hint("Show it: kmemtrace profile --show FILE");

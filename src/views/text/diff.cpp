@@ -68,7 +68,7 @@ std::string traces(const DiffResult& result, const TextStyle& style) {
   add("file", [](const Trace& trace) { return trace.path; });
   add("kernel", [](const Trace& trace) { return trace.kernel.empty() ? "unknown" : trace.kernel; });
   add("machine", [&](const Trace& trace) {
-    return fmt::format("{}, {}-bit {}-endian, {}", trace.arch, trace.word_bits,
+    return fmt::format("{}, {}-bit {}-endian, {}", trace.arch.empty() ? "unknown" : trace.arch, trace.word_bits,
                        trace.byte_order == ByteOrder::big ? "big" : "little", say_number_of(trace.cpus, "CPU", style));
   });
   add("pages of", [&](const Trace& trace) { return say_bytes(trace.page_size, style); });

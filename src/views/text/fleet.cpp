@@ -33,7 +33,10 @@ std::string summary_lines(const FleetSummary& of, const TextStyle& style) {
                   say_number_of(of.hosts, "host", style), say_duration(of.recorded_ns, style), utc_text(of.first_began),
                   of.last_began != of.first_began ? " to " + utc_text(of.last_began) : ""),
       style);
-  out += labelled("kernels", ascii(fmt::format("{}", fmt::join(of.kernels, ", "))), style);
+  std::string kernels;
+  for (const std::string& kernel : of.kernels)
+    kernels += (kernels.empty() ? "" : ", ") + (kernel.empty() ? "unknown" : ascii(kernel));
+  out += labelled("kernels", kernels, style);
   out +=
       labelled("events",
                fmt::format("{}{}{}", say_count(of.events, style),

@@ -169,10 +169,12 @@ std::string older_objects(const ReportResult& result, const ReportOptions& optio
 std::string group_tables(const ReportResult& result, const ReportOptions& options, const TextStyle& style) {
   if (lacks_stacks(result.by, result.trace))
     return "\n" +
-           hanging("",
-                   "No groups: the trace has no stacks. `kmemtrace record --stacks` records them; --by call-site "
-                   "works without stacks.",
-                   style);
+           hanging(
+               "",
+               "No groups: kmemtrace has read no stacks from this trace. It skips stacks in text: use the trace.dat "
+               "or perf.data instead. `kmemtrace record --stacks` records stacks; --by call-site works without "
+               "stacks.",
+               style);
   std::string out;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);
   return out;
