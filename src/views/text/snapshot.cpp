@@ -340,7 +340,9 @@ std::string changes_text(std::string_view what, std::string_view name, const std
 
 std::string text_snapshot(const SnapshotResult& result, const SnapshotOptions& options, const TextStyle& style) {
   const KernelMemory& memory = result.memory;
-  std::string out = heading(title(memory), style) + sheet_text(result, style);
+  std::string head = hanging("", title(memory), style);
+  head.pop_back();  // heading() adds the newline again
+  std::string out = heading(head, style) + sheet_text(result, style);
   out += text_health(result.health, style);
   out += oom_text(result, options, style);
   out += text_owners(result, options, style);

@@ -110,7 +110,7 @@ std::string group_lines(Allocator allocator, const TimelineResult& result, const
 }
 
 std::string memory_lines(const TimelineResult& result, const TextStyle& style) {
-  Table table{{{"Kernel counter", true}, {"First"}, {"Last"}, {"Change"}, {"Over time"}}, {}};
+  Table table{{{"Kernel counter", true}, {"First", false, 1}, {"Last"}, {"Change"}, {"Over time", false, 2}}, {}};
   const std::size_t cells = style.width >= 110 ? 30 : 16;
   for (const MemorySeries& memory : result.report.histories->memory) {
     if (memory.source != MemorySource::meminfo && memory.source != MemorySource::vmstat_rate) continue;

@@ -21,9 +21,13 @@ std::string range_text(const WindowRange& range) {
 std::string window_lines(const ReportResult& result, const TextStyle& style) {
   if (!result.window) return {};
   const TraceSummary& trace = result.trace;
-  Table table{
-      {{"Allocator", true}, {"Live at start"}, {"- older freed"}, {"+ left live"}, {"= live at end"}, {"Freed inside"}},
-      {}};
+  Table table{{{"Allocator", true},
+               {"Live at start"},
+               {"- older freed"},
+               {"+ left live"},
+               {"= live at end"},
+               {"Freed inside", false, 1}},
+              {}};
   for (const Allocator allocator : {Allocator::slab, Allocator::pages, Allocator::percpu, Allocator::vmap}) {
     const AllocatorTotals& totals = totals_of(result, allocator);
     if (totals.allocations == 0 || !totals.knows_bytes) continue;
