@@ -2,11 +2,15 @@
 #include "reading/mixed_blocks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
 
+#include <linux/capability.h>
+
 #include "base/arithmetic/size.hpp"
+#include "base/confinement/privileges.hpp"
 #include "reading/live_slabs.hpp"
 #include "snapshot/objects/sample.hpp"
 
@@ -33,6 +37,7 @@ std::uint64_t add_slabs(Slabs& slabs, const MixedBlock& block, std::map<std::str
 
 CachesInBlocks caches_of(const std::vector<MixedBlock>& blocks, std::unique_ptr<KernelReader> memory) {
   LiveSlabs kernel(std::move(memory), kMostBytes);
+  give_up_capabilities(std::array<unsigned, 1>{CAP_SYS_RAWIO});
   CachesInBlocks result;
   result.source = kernel.has_kcore() ? SlabSource::kcore : SlabSource::bpf;
   std::map<std::string, CacheInBlocks> rows;

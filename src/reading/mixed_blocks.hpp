@@ -12,8 +12,8 @@
 namespace kmt {
 
 // Reads which caches the slabs of the blocks belong to, from the running kernel's memory. Reads with `memory`, or from
-// /proc/kcore if `memory` is null, and stops early if this needs too many bytes. Throws Error if the kernel's memory
-// cannot be read.
+// /proc/kcore if `memory` is null, and stops early if this needs too many bytes. Gives up CAP_SYS_RAWIO, which only the
+// opening of /proc/kcore needs. Throws Error if the kernel's memory cannot be read.
 CachesInBlocks caches_of(const std::vector<MixedBlock>& blocks, std::unique_ptr<KernelReader> memory);
 
 }  // namespace kmt

@@ -241,7 +241,7 @@ void keep_watching() {
 void confine_command(const Command& command) {
   std::vector<unsigned> kept = is_offline(command) ? all_of(kReading) : all_of(kReading, kWatching, kOpening);
   // Only CAP_SYS_RAWIO permits opening /proc/kcore. With --from, an investigation keeps fewer capabilities later.
-  if (command.has("--objects") || command.name == "record" || command.name == "investigate")
+  if (command.has("--objects") || command.has("--pages") || command.name == "record" || command.name == "investigate")
     kept.push_back(CAP_SYS_RAWIO);
   keep_capabilities(kept);
   // debuginfod-find needs the network and a cache folder.
