@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -36,8 +37,8 @@ class Server:
         self.evidence = os.path.join(folder, 'evidence')
         self.said = os.path.join(folder, 'said')
         with open(self.said, 'w', encoding='utf-8') as said:
-            self.process = subprocess.Popen([program, 'serve', '--investigate-on', CONDITION, '--evidence',
-                                             self.evidence, '--for', '30s', '--pause', '30s'], stderr=said)
+            self.process = subprocess.Popen([program, 'serve', '--investigate-on', CONDITION, '--evidence', self.evidence,
+                                             '--keep', '1000', '--for', '30s', '--pause', '30s'], stderr=said)
 
     def text(self):
         with open(self.said, encoding='utf-8') as file:
@@ -48,8 +49,7 @@ class Server:
         text = self.text()
         if 'failed' in text:
             raise AssertionError(text)
-        folders = sorted(os.listdir(self.evidence))[:text.count('Evidence: ')]
-        return text.count('Investigating'), [os.path.join(self.evidence, folder) for folder in folders]
+        return text.count('Investigating'), re.findall(r'Evidence: (\S+)', text)
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
