@@ -47,6 +47,8 @@ std::optional<MostLive> most_live(const MostLiveSources& sources, std::uint32_t&
   for (std::size_t number = 1; number < live.size(); ++number) {
     const Origin& origin = sources.origins[number];
     if (origin.group != group || origin.process == 0 || live[number].bytes == 0) continue;
+    // A negative ID is an unknown task, as in relay files, which do not store tasks.
+    if (sources.grouping.process_name(origin).id.value_or(0) < 0) continue;
     Part& part = processes[origin.process];
     part.live += live[number];
     part.origin = &origin;
