@@ -32,6 +32,14 @@ bool is_valid(const std::string& server) try {
   return false;
 }
 
+std::string why_failed(httplib::Error error, std::time_t patience_seconds) {
+  if (error == httplib::Error::Connection)
+    return "cannot connect to the server; check the host and the port, and that the server runs";
+  if (error == httplib::Error::ConnectionTimeout)
+    return fmt::format("cannot connect to the server within {} s", patience_seconds);
+  return fmt::format("the request failed: {}", httplib::to_string(error));
+}
+
 }  // namespace
 
 void check_webhook(const std::string& url) {
@@ -51,7 +59,7 @@ std::string post_json(const std::string& url, const std::string& json) try {
   client.set_read_timeout(kPatience);
   client.set_write_timeout(kPatience);
   const httplib::Result reply = client.Post(parts.path, json, "application/json");
-  if (!reply) return httplib::to_string(reply.error());
+  if (!reply) return why_failed(reply.error(), kPatience);
   return reply->status < kFirstFailure ? "" : fmt::format("the server replied with status {}", reply->status);
 } catch (const std::exception& error) {
   return error.what();
