@@ -142,8 +142,10 @@ OomProtection::OomProtection() {
     std::string before = read_file(kOomScore);
     write_file(kOomScore, "-1000");
     before_ = std::move(before);
-  } catch (const Error&) {
-    say("note: kmemtrace cannot protect itself from the OOM killer ({})\n", kOomScore);
+  } catch (const Error& error) {
+    const bool denied = error.exit_code() == ExitCode::unsupported;
+    say("note: kmemtrace cannot protect itself from the OOM killer: {}: {}{}\n", kOomScore, error.what(),
+        denied ? "; the process needs CAP_SYS_RESOURCE" : "");
   }
 }
 
