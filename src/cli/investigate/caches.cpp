@@ -12,11 +12,13 @@
 
 #include "analysis/growth/large_caches.hpp"
 #include "base/error.hpp"
+#include "base/file.hpp"
 #include "cli/investigate/plan.hpp"
 #include "cli/investigate/sampled_caches.hpp"
 #include "cli/support/kernel_memory.hpp"
 #include "cli/support/live_kernel.hpp"
 #include "reading/live_objects.hpp"
+#include "symbols/slab_layout.hpp"
 
 namespace kmt {
 
@@ -76,14 +78,17 @@ std::optional<UnseenSource> inspect_large_caches(const SnapshotResult& after, co
   if (!result.cost) return cannot("there is no copy of the kernel's memory", "run " + command + " on that machine");
   const double left =
       result.cost->most_cpu_seconds - result.cost->kernel_cpu_seconds - cpu_seconds() - kSecondsAtTheEnd / 2;
-  if (left < kFixedPart * kSecondsOfObjects)
-    return cannot(fmt::format("the CPU budget of {:.1f} s was used", result.cost->most_cpu_seconds),
-                  "raise --cpu, or run " + command);
   try {
+    if (left < kFixedPart * kSecondsOfObjects) {
+      slab_symbols(read_file("/proc/kallsyms"));  // throws if `command` cannot work either
+      return cannot(fmt::format("the CPU budget of {:.1f} s was used", result.cost->most_cpu_seconds),
+                    "raise --cpu, or run " + command);
+    }
     add_kinds(std::min(left, std::max(kSecondsOfObjects, kMostPart * result.cost->most_cpu_seconds)),
               result.large_caches);
     return {};
   } catch (const Error& error) {
+    result.no_objects = true;
     return cannot(error.what(), error.hint());
   }
 }

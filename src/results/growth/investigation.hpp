@@ -480,6 +480,7 @@ struct InvestigationResult {
   std::string folder;                     // folder that contains `files`; empty: no files are kept
   CopiedFiles copies;                     // files given with --from
   bool no_calls = false;                  // true: calls of kernel functions cannot be recorded on this machine
+  bool no_objects = false;                // true: objects of slab caches cannot be sampled on this machine
   bool by_root = true;                    // true: root runs the suggested commands; false: they need sudo
   // True: the user may sample, record and read slabinfo. False: another user, such as root, may see more.
   bool all_permitted = true;

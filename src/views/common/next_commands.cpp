@@ -15,7 +15,8 @@ namespace kmt {
 namespace {
 
 // Returns a shell command that shows which kernel objects hold the memory of a finding: keys, System V IPC objects,
-// mappings, or open files. Empty if the command needs a running process and all processes have ended.
+// cgroups, BPF maps, child processes, inotify watches, mappings, or open files. Empty if the command needs a running
+// process and all processes have ended.
 std::string what_is_held(const GrowthFinding& finding) {
   const auto running = std::ranges::find_if(
       finding.processes, [](const FindingProcess& process) { return process.process != 0 && !process.ended; });
@@ -31,7 +32,13 @@ std::string what_is_held(const GrowthFinding& finding) {
     if (running == finding.processes.end()) return fmt::format("cat /proc/sysvipc/{}", kind);
     return fmt::format("nsenter -t {} -i cat /proc/sysvipc/{}", running->process, kind);
   }
+  if (finding.function.starts_with("cgroup_mkdir")) return "cat /proc/cgroups";
   if (running == finding.processes.end()) return {};
+  for (const char* const call : {"sys_clone", "sys_fork", "sys_vfork"})
+    if (enters(call)) return fmt::format("ps -L -p {0} --ppid {0} -o pid,lwp,stat,comm | tail", running->process);
+  if (enters("sys_inotify_add_watch"))
+    return fmt::format("grep -rc ^inotify /proc/{}/fdinfo | grep -v :0$", running->process);
+  if (enters("sys_bpf")) return fmt::format("grep -r memlock /proc/{}/fdinfo", running->process);
   for (const char* const call : {"sys_mmap", "sys_mprotect", "sys_mremap", "sys_brk"})
     if (enters(call)) return fmt::format("tail /proc/{}/maps", running->process);
   return fmt::format("ls -l /proc/{}/fd | tail", running->process);
@@ -85,7 +92,7 @@ std::vector<std::string> next_commands(const InvestigationResult& result) {
     if (is_live && !result.no_calls && is_plain(finding.function, "_."))
       add(fmt::format("{}kmemtrace graph {} -a -d 5s", sudo, finding.function));
   }
-  if (is_live && !result.large_caches.empty()) {
+  if (is_live && !result.no_objects && !result.large_caches.empty()) {
     std::string names;
     for (const LargeCache& cache : result.large_caches)
       if (is_plain(cache.name, "_.-:")) names += (names.empty() ? "" : ",") + cache.name;

@@ -98,6 +98,29 @@ TEST(InvestigationWords, SuggestsCommandsForTheHeldObjects) {
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"nsenter -t 4321 -i cat /proc/sysvipc/msg"}));
   finding.entry = "__x64_sys_mprotect";
   EXPECT_EQ(next_commands(result), (std::vector<std::string>{"tail /proc/4321/maps"}));
+  finding.entry = "__x64_sys_clone3";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"ps -L -p 4321 --ppid 4321 -o pid,lwp,stat,comm | tail"}));
+  finding.entry = "__x64_sys_inotify_add_watch";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"grep -rc ^inotify /proc/4321/fdinfo | grep -v :0$"}));
+  finding.entry = "__x64_sys_bpf";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"grep -r memlock /proc/4321/fdinfo"}));
+  finding.entry = "__x64_sys_mkdir";
+  finding.function = "cgroup_mkdir";
+  EXPECT_EQ(next_commands(result), (std::vector<std::string>{"cat /proc/cgroups"}));
+}
+
+TEST(InvestigationWords, SuggestsObjectsOnlyIfTheyCanBeSampled) {
+  InvestigationResult result;
+  result.cost.emplace();
+  result.large_caches.push_back({"maple_node", 1 << 20, 0.01, CacheGrowth::unexplained, {}});
+  const std::string command = "kmemtrace snapshot --objects maple_node";
+  const auto suggests = [&] {
+    const std::vector<std::string> commands = next_commands(result);
+    return std::ranges::find(commands, command) != commands.end();
+  };
+  EXPECT_TRUE(suggests());
+  result.no_objects = true;
+  EXPECT_FALSE(suggests());
 }
 
 // The recording of an investigation is short, so `leaks` might show no growth in it.
