@@ -464,7 +464,7 @@ struct InvestigationResult {
   // Slab caches with much unreclaimable memory, and growing caches without a known call site. Largest first.
   std::vector<LargeCache> large_caches;
   std::optional<CensusChange> census;       // empty: page frames were not counted at both ends
-  std::vector<OwnerGrowth> owners;          // owners of unaccounted memory that grew or shrank; largest growth first
+  std::vector<OwnerGrowth> owners;          // owners whose memory grew or shrank; largest growth first
   std::vector<DyingCgroups> dying_cgroups;  // at the end, if their number is not ok; largest number first
   PodNames pods;                            // for the cgroups above
   Narrowing narrowing;

@@ -73,17 +73,29 @@ std::string text_census_change(const InvestigationResult& result, const TextStyl
 }
 
 std::string text_owner_growth(const InvestigationResult& result, std::size_t most, const TextStyle& style) {
-  std::string out;
-  std::size_t shown = 0;
+  struct Part {
+    const char* title;
+    std::size_t shown = 0;
+    std::string rows = {};
+  };
+  Part unaccounted{"Growth of memory that no counter has, by owner"};
+  Part counted{"Growth of memory with a known owner, which other counters contain at least in part"};
   for (const OwnerGrowth& growth : result.owners) {
-    if (growth.after < growth.before + kSmallestGrowth || shown++ >= most) break;
-    out += hanging("  ",
-                   ascii(fmt::format("{}: +{}, from {} to {}", full_name(growth.owner),
-                                     say_bytes(growth.after - growth.before, style), say_bytes(growth.before, style),
-                                     say_bytes(growth.after, style))),
-                   style);
+    if (growth.after < growth.before + kSmallestGrowth) break;
+    const bool is_counted = growth.owner.place != OwnerPlace::unaccounted;
+    Part& part = is_counted ? counted : unaccounted;
+    if (part.shown++ >= most) continue;
+    part.rows += hanging("  ",
+                         ascii(fmt::format("{}: +{}, from {} to {}{}", full_name(growth.owner),
+                                           say_bytes(growth.after - growth.before, style),
+                                           say_bytes(growth.before, style), say_bytes(growth.after, style),
+                                           is_counted ? fmt::format(" ({})", describe(growth.owner.place).label) : "")),
+                         style);
   }
-  return out.empty() ? out : "\n" + heading("Growth of memory that no counter has, by owner", style) + out;
+  std::string out;
+  for (const Part* const part : {&unaccounted, &counted})
+    if (!part->rows.empty()) out += "\n" + heading(part->title, style) + part->rows;
+  return out;
 }
 
 }  // namespace kmt

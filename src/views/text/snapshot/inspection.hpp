@@ -14,7 +14,8 @@ namespace kmt {
 std::string text_large_caches(const InvestigationResult& result, std::size_t kinds, const TextStyle& style);
 // Returns what the added pages of other kernel memory have in common. Empty if this memory did not grow clearly.
 std::string text_census_change(const InvestigationResult& result, const TextStyle& style);
-// Returns the owners of memory that no counter has, if their amount grew clearly. Otherwise empty.
+// Returns the owners whose memory grew clearly. Memory that other counters contain, at least in part, has its own
+// title. Empty if no owner's memory grew clearly.
 std::string text_owner_growth(const InvestigationResult& result, std::size_t most, const TextStyle& style);
 
 }  // namespace kmt

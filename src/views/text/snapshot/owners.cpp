@@ -26,7 +26,7 @@ std::string text_owners(const SnapshotResult& result, const SnapshotOptions& opt
     table.rows.push_back({{std::string(describe(owner->kind).label), ascii(owner->name), say_bytes(owner->bytes, style),
                            say_count(owner->count, style), std::string(describe(owner->exactness).label),
                            std::string(describe(owner->place).label)}});
-  return counted_heading("Owners of memory that no counter has", rows.size(), owners.size(), style) +
+  return counted_heading("Owners of memory, and the counters that contain it", rows.size(), owners.size(), style) +
          to_text(table, style) +
          hanging(
              "  ",
