@@ -35,14 +35,16 @@ class Judge {
     Judgement judgement;
     judgement.threshold_bytes_per_s = evidence_.threshold_bytes_per_s;
     judgement.states = account_.growth();
-    mark_reclaimable(judgement.states);
-    compare_sum_with_caches(judgement.states);
+    judgement.shared_memory = shared_memory_rise();
     const auto clusters = clusters_of(evidence_.samples ? &*evidence_.samples : nullptr, trace_ ? &*trace_ : nullptr);
     judgement.judged = judged_ = clusters.size();
     for (const auto& [key, cluster] : clusters)
       if (auto finding = finding_of(key, cluster)) judgement.findings.push_back(std::move(*finding));
+    mark_reclaimable(judgement.states);
+    compare_sum_with_caches(judgement.states);
     mark_held_by_processes(judgement.states);
     add_holders(judgement);
+    name_untested_sites(judgement.states);
     std::ranges::stable_sort(judgement.findings, [](const GrowthFinding& a, const GrowthFinding& b) {
       return a.certainty != b.certainty ? a.certainty < b.certainty : a.trend.bytes_per_s > b.trend.bytes_per_s;
     });
@@ -54,11 +56,15 @@ class Judge {
   }
 
  private:
+  // Returns the rise of Shmem if it is large.
+  std::optional<SharedMemoryRise> shared_memory_rise() const;
   // Marks caches whose growth follows reclaimable memory, such as the accounting data of dentry slabs. Marks SUnreclaim
-  // if such caches make up most of its growth.
+  // if such caches make up most of its growth. Growth that confirmed findings explain is not reclaimable.
   void mark_reclaimable(std::vector<StateGrowth>& states) const;
   // Sets the growth of SUnreclaim to not confirmed if the caches in this sum do not grow as much.
   void compare_sum_with_caches(std::vector<StateGrowth>& states) const;
+  // Sets StateGrowth::untested_site.
+  void name_untested_sites(std::vector<StateGrowth>& states) const;
   std::optional<GrowthFinding> finding_of(const ClusterKey& key, const GrowthCluster& cluster);
   Certainty certainty_of(const GrowthCluster& cluster, const Rise& trace, const Rise& samples, bool by_account,
                          GrowthFinding& finding);
@@ -86,13 +92,28 @@ class Judge {
   const InvestigationEvidence& evidence_;
   std::optional<GrowthSeen> trace_;  // groups of the recording; missing stacks are taken from samples
   KernelAccount account_;
-  std::size_t judged_ = 0;                   // number of clusters tested for growth
-  std::map<std::string, double> explained_;  // explained growth in bytes per second, by counter name
+  std::size_t judged_ = 0;                          // number of clusters tested for growth
+  std::map<std::string, double> explained_;         // explained growth in bytes per second, by counter name
+  std::map<std::string, double> surely_explained_;  // the part of `explained_` that confirmed findings explain
   // By counter name: growth in bytes per second of memory that new processes hold.
   std::map<std::string, double> held_by_processes_;
 };
 
+std::optional<SharedMemoryRise> Judge::shared_memory_rise() const {
+  for (const MemorySeries& series : evidence_.states) {
+    if (series.source != MemorySource::meminfo || series.name != "Shmem" || series.points.empty()) continue;
+    const SharedMemoryRise rise{series.points.front().value, series.points.back().value};
+    if (rise.last - rise.first >= kThresholds.much_shared_memory) return rise;
+  }
+  return std::nullopt;
+}
+
 void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
+  const auto is_surely_explained = [this](const StateGrowth& state) {
+    const auto explained = surely_explained_.find(state.name);
+    return explained != surely_explained_.end() &&
+           explained->second >= kThresholds.much_explained * state.trend.bytes_per_s;
+  };
   for (const auto* const seen : {&evidence_.samples, &evidence_.trace}) {
     if (!*seen || (*seen)->seconds() <= 0) continue;
     std::map<std::string, double> rates;
@@ -104,7 +125,8 @@ void Judge::mark_reclaimable(std::vector<StateGrowth>& states) const {
     }
     for (StateGrowth& state : states)
       if (const auto rate = rates.find(state.name);
-          rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s) {
+          rate != rates.end() && rate->second >= kThresholds.much_explained * state.trend.bytes_per_s &&
+          !is_surely_explained(state)) {
         state.reclaimable = true;
         state.sure = false;  // growth of reclaimable memory never counts as confirmed
         state.late.reset();
@@ -258,8 +280,12 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   }
   if (!others.empty()) finding.reasons.push_back({ReasonKind::not_all_recorded, Ground::sites});
   if (finding.certainty == Certainty::weak) return finding;
-  explain(groups, finding.trend.bytes_per_s, explained_);
-  explain(others, finding.unrecorded_bytes_per_s, explained_);
+  const bool is_sure = finding.certainty == Certainty::sure;
+  for (auto* const explained : {&explained_, is_sure ? &surely_explained_ : nullptr}) {
+    if (explained == nullptr) continue;
+    explain(groups, finding.trend.bytes_per_s, *explained);
+    explain(others, finding.unrecorded_bytes_per_s, *explained);
+  }
   return finding;
 }
 
@@ -327,6 +353,25 @@ void Judge::add_holders(Judgement& judgement) {
     });
     explained_[state.name] += holder->trend.bytes_per_s;
     judgement.findings.push_back(std::move(*holder));
+  }
+}
+
+void Judge::name_untested_sites(std::vector<StateGrowth>& states) const {
+  for (StateGrowth& state : states) {
+    if (!state.cache || !state.sure || explained_.contains(state.name)) continue;
+    // The recording covers all allocations of a cache, but only a part of the time. So use samples only if it has none.
+    for (const auto* const seen : {&evidence_.trace, &evidence_.samples}) {
+      if (!*seen || (*seen)->seconds() <= 0 || !state.untested_site.empty()) continue;
+      std::map<std::string, double> bytes_of;
+      for (const GrowthGroup& group : (*seen)->groups)
+        if (group.excluded && account_of(group.cache) == state.name && !group.stack.empty() &&
+            !is_shrinkable_site(group.stack.front()))
+          bytes_of[group.stack.front()] += group.bytes;
+      const auto most = std::ranges::max_element(bytes_of, {}, [](const auto& one) { return one.second; });
+      if (most != bytes_of.end() &&
+          most->second >= kThresholds.much_explained * state.bytes_per_s() * (*seen)->seconds())
+        state.untested_site = most->first;
+    }
   }
 }
 

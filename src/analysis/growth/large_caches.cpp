@@ -30,11 +30,16 @@ bool is_named(const SlabCacheUse& cache, const std::string& name) {
   return cache.name == name || std::ranges::find(cache.aliases, name) != cache.aliases.end();
 }
 
-CacheGrowth growth_of(const SlabCacheUse& cache, const Judgement& judgement) {
-  if (!judgement.saw_caches) return CacheGrowth::unknown;
+// Returns null if the size of the cache has not changed.
+const StateGrowth* state_of(const SlabCacheUse& cache, const Judgement& judgement) {
   const auto state = std::ranges::find_if(
       judgement.states, [&](const StateGrowth& one) { return one.cache && is_named(cache, one.shown_name()); });
-  if (state == judgement.states.end()) return CacheGrowth::none;  // its size has not changed
+  return state == judgement.states.end() ? nullptr : &*state;
+}
+
+CacheGrowth growth_of(const StateGrowth* state, const Judgement& judgement) {
+  if (!judgement.saw_caches) return CacheGrowth::unknown;
+  if (state == nullptr) return CacheGrowth::none;
   if (!state->sure) return state->above || state->late || state->slow ? CacheGrowth::unknown : CacheGrowth::none;
   return state->explained_bytes_per_s < state->bytes_per_s() / 2 ? CacheGrowth::unexplained : CacheGrowth::explained;
 }
@@ -49,13 +54,15 @@ std::vector<LargeCache> large_caches(const SnapshotResult& snapshot, const Judge
   std::vector<LargeCache> found;
   for (const SlabCacheUse& cache : snapshot.caches) {
     const auto bytes = static_cast<double>(cache.bytes);
-    const CacheGrowth growth = growth_of(cache, judgement);
+    const StateGrowth* const state = state_of(cache, judgement);
+    const CacheGrowth growth = growth_of(state, judgement);
     const bool is_large = cache.bytes >= kLeastBytes && !is_shrinkable(cache.name, {}) &&
                           (bytes >= kLargeShare * static_cast<double>(snapshot.total) ||
                            (is_unhealthy && bytes >= kLargeShareOfSlabs * static_cast<double>(unreclaimable)));
     if (growth != CacheGrowth::unexplained && !is_large) continue;
     const double share = snapshot.total == 0 ? 0 : bytes / static_cast<double>(snapshot.total);
-    found.push_back({cache.name, cache.bytes, share, growth, {}});
+    LargeCache& large = found.emplace_back(LargeCache{cache.name, cache.bytes, share, growth, {}});
+    if (growth == CacheGrowth::unexplained) large.untested_site = state->untested_site;
   }
   std::ranges::stable_sort(found, std::greater(), [](const LargeCache& one) {
     return std::pair(one.growth == CacheGrowth::unexplained, one.bytes);

@@ -141,6 +141,9 @@ struct StateGrowth {
   bool is_slab_accounting = false;  // true: at least half of the rise may be accounting data of other caches' slabs
   std::vector<std::string> merged_with;  // names of other caches that SLUB has merged with this cache
   std::size_t steps = 0;                 // number of steps, if the state exceeds the threshold but rises only in steps
+  // For confirmed growth without a finding: the call site with most of the growth, if it was not tested because the
+  // kernel may free its objects on paths without a tracepoint. Empty if there is no such call site.
+  std::string untested_site = {};
 
   const std::string& shown_name() const { return kind.empty() ? name : kind; }
   // Returns the mean growth rate from the first to the last value. With few values, no trend can be computed, and this
@@ -267,6 +270,12 @@ struct GrowthFinding {
   bool is_of_many_processes() const;
 };
 
+// The first and the last value of Shmem in bytes: shared memory and files of tmpfs.
+struct SharedMemoryRise {
+  double first = 0;
+  double last = 0;
+};
+
 struct Judgement {
   // Most certain findings first; equally certain findings are sorted by rate, fastest first.
   std::vector<GrowthFinding> findings;
@@ -285,6 +294,8 @@ struct Judgement {
   // growth.
   double visible_bytes_per_s = 0;
   bool saw_caches = false;  // true: slabinfo was read often enough for trends
+  // Set if Shmem rose much. User memory is not tested for growth, so this does not change the verdict.
+  std::optional<SharedMemoryRise> shared_memory = {};
 
   bool found() const;     // true if any growth is confirmed
   bool may_grow() const;  // true if any finding is likely or sure
@@ -395,6 +406,7 @@ struct LargeCache {
   CacheGrowth growth = CacheGrowth::unknown;
   std::optional<CacheKinds> kinds;  // empty: its objects were not sampled
   ReadingEnd end = ReadingEnd::complete;
+  std::string untested_site = {};  // like StateGrowth::untested_site
 };
 
 // Bytes of other kernel pages at the start and at the end that have one property, such as the order of their blocks.

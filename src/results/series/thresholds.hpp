@@ -130,6 +130,8 @@ struct Thresholds {
   double rose_unfollowed_bytes = 1 << 20;
   double rose_unfollowed_share = 0.5;  // minimum rise, as a share of the value before the rise
   double hardly_ever_falls = 0.999;    // minimum confidence; values that never fall reach it (see kTauOfWalk)
+  // In bytes. The verdict mentions a rise of Shmem only if it is at least this large. Chosen by judgement.
+  double much_shared_memory = 32 << 20;
   // If findings explain less than this share of a counter's growth, the growth counts as unexplained.
   double much_explained = 0.5;
   // Minimum rate of further states to report, as a share of the fastest growth. Slower growth may be a side effect of

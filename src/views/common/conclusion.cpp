@@ -140,11 +140,13 @@ std::string no_growth_text(const InvestigationResult& result) {
   }
   if (!unsure.empty()) return "No confirmed growth." + unsure + coverage_text(result);
   if (conclusion.steady)
-    return fmt::format("No growth: the kernel's own counters do not grow. As much is freed as allocated here: {}.",
-                       cause_words(judgement.findings[*conclusion.steady])) +
+    return fmt::format(
+               "No growth of kernel memory: its own counters do not grow. As much is freed as allocated here: "
+               "{}.",
+               cause_words(judgement.findings[*conclusion.steady])) +
            coverage_text(result) + visible_text(result);
-  return "No growth: nothing rose more than random allocations and frees can explain." + coverage_text(result) +
-         visible_text(result);
+  return "No growth of kernel memory: nothing rose more than random allocations and frees can explain." +
+         coverage_text(result) + visible_text(result);
 }
 
 // Returns the reason why the trace does not show whether anything grows.
@@ -238,6 +240,16 @@ std::string advice_text(const InvestigationResult& result) {
   return result.watched ? " Repeat it with a larger CPU budget: --cpu 20." : " Record for the whole time.";
 }
 
+// Returns a sentence about the rise of Shmem. Empty if it did not rise much.
+std::string shared_memory_text(const Judgement& judgement) {
+  if (!judgement.shared_memory) return {};
+  const SharedMemoryRise& rise = *judgement.shared_memory;
+  return fmt::format(
+      " Shmem (shared memory and tmpfs, not judged) rose by {}, from {} to {}; the kernel can reclaim it only with "
+      "swap.",
+      bytes_text(rise.last - rise.first), bytes_text(rise.first), bytes_text(rise.last));
+}
+
 }  // namespace
 
 std::string process_words(const FindingProcess& process) {
@@ -267,14 +279,16 @@ std::string cause_words(const GrowthFinding& finding) {
 }
 
 std::string conclusion_words(const InvestigationResult& result) {
+  const std::string shared = shared_memory_text(result.judgement);
   switch (result.conclusion.verdict) {
     case GrowthVerdict::grows:
-      return growth_text(result) + other_growth_text(result.conclusion, result.judgement.states);
-    case GrowthVerdict::no_growth: return no_growth_text(result);
+      return growth_text(result) + other_growth_text(result.conclusion, result.judgement.states) + shared;
+    case GrowthVerdict::no_growth:
+      return no_growth_text(result) + " User memory (anonymous memory, page cache, Shmem) is not judged." + shared;
     case GrowthVerdict::cannot_tell: break;
   }
-  return fmt::format("Cannot tell whether anything grows: {}.{}{}", why_unclear(result), sources_differ_text(result),
-                     advice_text(result));
+  return fmt::format("Cannot tell whether anything grows: {}.{}{}{}", why_unclear(result), sources_differ_text(result),
+                     advice_text(result), shared);
 }
 
 std::string words_of(const Reason& reason) {
@@ -321,11 +335,18 @@ std::string full_name_of(const SlabKind& kind) {
 }
 
 std::string words_of(const LargeCache& cache) {
-  const char* const what = cache.growth == CacheGrowth::none          ? "Large slab cache that does not grow"
-                           : cache.growth == CacheGrowth::unexplained ? "Growing slab cache without a known call site"
-                                                                      : "Large slab cache";
+  const bool is_unexplained = cache.growth == CacheGrowth::unexplained;
+  const char* const what = cache.growth == CacheGrowth::none ? "Large slab cache that does not grow"
+                           : !is_unexplained                 ? "Large slab cache"
+                           : cache.untested_site.empty()     ? "Growing slab cache without a known call site"
+                                                             : "Growing slab cache without a confirmed call site";
   std::string words =
       fmt::format("{}: {}, {}, {:.1f}% of memory.", what, cache.name, humane_bytes(cache.bytes), 100 * cache.share);
+  if (!cache.untested_site.empty())
+    words += fmt::format(
+        " Most of its new objects are from {}, which is not judged: the kernel may free them on paths without a "
+        "tracepoint.",
+        cache.untested_site);
   if (!cache.kinds || cache.kinds->kinds.empty()) return words;
   const SlabKind& kind = cache.kinds->kinds.front();
   return words + fmt::format(" {:.0f}% of its objects, {}, are {}.", 100 * kind.share, humane_bytes(kind.bytes),

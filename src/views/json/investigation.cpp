@@ -196,6 +196,7 @@ Json to_json(const LargeCache& cache) {
   json["bytes"] = cache.bytes;
   json["share"] = cache.share;
   json["growth"] = id_of(cache.growth);
+  json["untested_site"] = text_or_null(printable(cache.untested_site));
   json["words"] = printable(words_of(cache));
   json["objects"] = cache.kinds ? json_cache_kinds(*cache.kinds, cache.end, kMostKinds) : Json(nullptr);
   return json;
@@ -218,6 +219,14 @@ Json to_json(const std::optional<CensusChange>& census) {
   json["flags"] = changes(census->flags, "flags", [](const std::string& flags) { return flags; });
   json["cgroups"] =
       changes(census->cgroups, "cgroup", [](const std::string& path) { return text_or_null(printable(path)); });
+  return json;
+}
+
+Json to_json(const std::optional<SharedMemoryRise>& rise) {
+  if (!rise) return nullptr;
+  Json json = Json::object();
+  json["before"] = whole(rise->first);
+  json["after"] = whole(rise->last);
   return json;
 }
 
@@ -275,6 +284,7 @@ std::string json_investigation(const InvestigationResult& result) {
   json["findings"] = rows(result.judgement.findings);
   json["states"] = rows(result.judgement.states);
   json["judged"] = result.judgement.judged;
+  json["shared_memory"] = to_json(result.judgement.shared_memory);
   json["left_out_bytes"] = whole(result.judgement.excluded_bytes);
   json["balance"] = balance(result.diff);
   json["health"] = json_health(result.health);

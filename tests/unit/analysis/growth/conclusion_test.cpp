@@ -222,7 +222,7 @@ TEST(Conclusion, NamesGrowthThatIsNotConfirmed) {
   evidence.states.push_back(series(MemorySource::slabinfo_objects, "kmalloc-1k", 80));
   for (MemorySeriesPoint& point : evidence.states.back().points) point.value = 1e6;
   InvestigationResult result = judged(evidence, 40);
-  EXPECT_EQ(planted::concluded(result).words.find("No growth: nothing rose"), 0u);
+  EXPECT_EQ(planted::concluded(result).words.find("No growth of kernel memory: nothing rose"), 0u);
   result.judgement.findings = {weak_finding(ReasonKind::too_slow_or_short)};
   const planted::Concluded unsure = planted::concluded(result);
   EXPECT_EQ(unsure.verdict, GrowthVerdict::no_growth);
@@ -230,7 +230,7 @@ TEST(Conclusion, NamesGrowthThatIsNotConfirmed) {
       << unsure.words;
   result.judgement.findings = {weak_finding(ReasonKind::account_does_not_grow)};
   const planted::Concluded freed = planted::concluded(result);
-  EXPECT_EQ(freed.words.find("No growth: "), 0u) << freed.words;
+  EXPECT_EQ(freed.words.find("No growth of kernel memory: "), 0u) << freed.words;
   EXPECT_NE(freed.words.find("freed as allocated here: 20.0 KiB/s in do_eventfd, by steady (pid 7)."),
             std::string::npos)
       << freed.words;

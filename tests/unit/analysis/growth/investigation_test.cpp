@@ -278,6 +278,66 @@ TEST(Investigation, AccountingDataOfReclaimableSlabsIsReclaimable) {
   }
 }
 
+// Inodes are allocated at the same time, but a confirmed finding explains the growth of SUnreclaim.
+TEST(Investigation, ExplainedGrowthIsNotReclaimable) {
+  InvestigationEvidence evidence = evidence_with_noise(1);
+  plant(evidence);
+  evidence.states.push_back(cache_series("SUnreclaim", steady));
+  evidence.states.back().source = MemorySource::meminfo;
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
+    seen->groups.push_back(group_of({"alloc_inode+0x40", "new_inode+0x9"}, "kmalloc-512", "stat", 7, steady));
+    seen->groups.back().excluded = true;
+  }
+  const auto is_reclaimable = [&] {
+    const Judgement judgement = judge(evidence);
+    const auto state = std::ranges::find(judgement.states, "SUnreclaim", &StateGrowth::name);
+    return state != judgement.states.end() && state->reclaimable;
+  };
+  ASSERT_TRUE(judge(evidence).found());
+  EXPECT_FALSE(is_reclaimable());
+  for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace})
+    std::erase_if(seen->groups, [](const GrowthGroup& group) { return group.task == "leaky"; });
+  EXPECT_TRUE(is_reclaimable());
+}
+
+// The frees of some objects have no tracepoint, so their call sites are not judged. The kernel's counters are.
+TEST(Investigation, NamesTheCallSiteThatIsNotTested) {
+  for (const double share : {1.0, 0.2}) {
+    InvestigationEvidence evidence = evidence_with_noise(1);
+    for (GrowthSeen* const seen : {&*evidence.samples, &*evidence.trace}) {
+      seen->groups.push_back(group_of({"__alloc_skb+0x147", "sock_alloc_send_pskb+0x9"}, "skbuff_head_cache", "sockq",
+                                      7, [share](double seconds) { return share * steady(seconds); }));
+      seen->groups.back().excluded = true;
+    }
+    evidence.states.push_back(cache_series("skbuff_head_cache", steady));
+    const Judgement judgement = judge(evidence);
+    const auto state = std::ranges::find(judgement.states, "skbuff_head_cache", &StateGrowth::name);
+    ASSERT_NE(state, judgement.states.end());
+    EXPECT_TRUE(state->sure);
+    EXPECT_EQ(state->untested_site, share == 1.0 ? "__alloc_skb+0x147" : "");
+  }
+}
+
+TEST(Investigation, MentionsALargeRiseOfShmem) {
+  for (const double mib : {180.0, 20.0}) {
+    InvestigationEvidence evidence = evidence_with_noise(1);
+    evidence.states.push_back(
+        cache_series("Shmem", [mib](double seconds) { return mib * (1 << 20) * seconds / (kSeconds - kStepSeconds); }));
+    evidence.states.back().source = MemorySource::meminfo;
+    InvestigationResult result;
+    result.seconds = evidence.seconds;
+    result.judgement = judge(evidence);
+    const Concluded conclusion = concluded(result);
+    EXPECT_EQ(conclusion.verdict, GrowthVerdict::no_growth) << conclusion.words;
+    EXPECT_NE(conclusion.words.find("User memory (anonymous memory, page cache, Shmem) is not judged."),
+              std::string::npos)
+        << conclusion.words;
+    EXPECT_EQ(conclusion.words.find("not judged) rose by 180.0 MiB, from 3.8 MiB to 183.8 MiB") != std::string::npos,
+              mib > 100)
+        << conclusion.words;
+  }
+}
+
 // Without samples of accounting data, the number of slabs shows how much of a kmalloc cache's growth is such data.
 TEST(Investigation, AccountingDataOfSlabsIsNoGrowthOfItsOwn) {
   for (const double share : {0.9, 0.3}) {

@@ -96,6 +96,8 @@ TEST_F(LargeCaches, IncludeUnexplainedGrowth) {
   add("kmalloc-1k", kMiB);
   StateGrowth& state = add_growth("kmalloc-1k", 1000);
   EXPECT_EQ(names(), "kmalloc-1k unexplained; ");
+  state.untested_site = "f+0x1";
+  EXPECT_EQ(large_caches(snapshot, judgement)[0].untested_site, "f+0x1");
   state.explained_bytes_per_s = 600;
   EXPECT_EQ(names(), "");
   snapshot.caches[0].bytes = 1000 * kMiB;
@@ -135,6 +137,17 @@ TEST(LargeCacheWords, NameKindAndModule) {
   EXPECT_NE(text.find("drgn   Object(prog, \"struct session *\", 0xffff888000010000)[0]\n"), std::string::npos) << text;
   EXPECT_NE(text.find("crash  struct session ffff888000010000\n"), std::string::npos) << text;
   EXPECT_NE(json_investigation(result).find("\"kind\": \"session_ops\""), std::string::npos);
+}
+
+TEST(LargeCacheWords, NameTheCallSiteThatIsNotTested) {
+  LargeCache cache{"skbuff_head_cache", 3 * kMiB, 0.001, CacheGrowth::unexplained, {}};
+  EXPECT_EQ(words_of(cache),
+            "Growing slab cache without a known call site: skbuff_head_cache, 3.0 MiB, 0.1% of memory.");
+  cache.untested_site = "__alloc_skb+0x147";
+  EXPECT_EQ(words_of(cache),
+            "Growing slab cache without a confirmed call site: skbuff_head_cache, 3.0 MiB, 0.1% of memory. Most of its "
+            "new objects are from __alloc_skb+0x147, which is not judged: the kernel may free them on paths without a "
+            "tracepoint.");
 }
 
 TEST(LargeCacheWords, StayWithoutASample) {
