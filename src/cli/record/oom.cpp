@@ -14,7 +14,6 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "capture/sideband/kernel_facts.hpp"
 #include "cli/program.hpp"
@@ -26,6 +25,7 @@
 #include "reading/snapshots.hpp"
 #include "snapshot/collect.hpp"
 #include "snapshot/log/oom_report.hpp"
+#include "views/common/shell_word.hpp"
 
 namespace kmt {
 

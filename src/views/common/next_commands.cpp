@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_word.hpp"
 #include "results/series/thresholds.hpp"
+#include "views/common/shell_word.hpp"
 
 namespace kmt {
 

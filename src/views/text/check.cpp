@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "views/common/shell_word.hpp"
 #include "views/text/findings.hpp"
 #include "views/text/lines.hpp"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
 #include "results/report/leaks.hpp"
+#include "views/common/shell_word.hpp"
 #include "views/text/allocator_totals.hpp"
 #include "views/text/findings.hpp"
 #include "views/text/groups.hpp"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/shell_word.hpp"
 #include "base/text.hpp"
+#include "views/common/shell_word.hpp"
 #include "views/text/leaks/rows.hpp"
 #include "views/text/lines.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/shell_word.hpp"
+#include "views/common/shell_word.hpp"
 
 #include <algorithm>
 
