@@ -162,7 +162,7 @@ Reading read_live(const SnapshotSource& source, const Limits& limits) {
     const std::string root = cgroup_root();
     if (root.empty()) return {.error = ENODEV};
     Reading cgroups = read_cgroups(root, limits);
-    add_removed_of_v1(root, try_read_file("/proc/cgroups").value_or(""), cgroups);
+    add_removed_of_v1(root, try_read_file("/proc/cgroups").value_or(""), limits.until, cgroups);
     return cgroups;
   }
   Reading reading = read_path(source, std::string(source.path), limits);
@@ -308,6 +308,12 @@ constexpr SnapshotSource kPressure = {"pressure", "/proc/pressure/memory", Sourc
 
 }  // namespace
 
+namespace {
+
+constexpr std::chrono::milliseconds kMostForCgroups{20};  // to count the cgroups of version 1 for each scrape
+
+}  // namespace
+
 StateSample collect_counters() {
   Collector collector;
   const std::uint64_t time = wall_clock_ns();
@@ -316,7 +322,8 @@ StateSample collect_counters() {
   take_live(kPressure, collector);
   if (const std::string root = cgroup_root(); !root.empty())
     if (Reading topmost = read_cgroups(root, collector.limits(), 0); topmost.error == 0) {
-      add_removed_of_v1(root, try_read_file("/proc/cgroups").value_or(""), topmost);
+      add_removed_of_v1(root, try_read_file("/proc/cgroups").value_or(""),
+                        std::chrono::steady_clock::now() + kMostForCgroups, topmost);
       collector.add_text("cgroups", std::move(topmost.text));
     }
   StateSample sample = collector.finish();
@@ -361,6 +368,8 @@ bool is_slow(std::string_view name, const SourceReading& last) {
 // Later in a long series, slow sources are read even less often, so that their changes do not make the file large. The
 // time between two readings is at least the time since the start, divided by this number.
 constexpr std::uint64_t kReadings = 512;
+// But if the time since the start, divided by this number, has passed, the source is read again, whatever it costs.
+constexpr std::uint64_t kLeastReadings = 8;
 
 // Returns the CPU time that the fast sources must take before a slow source is read again, divided by the CPU time of
 // the slow source. If it is the number of slow sources, they take at most as much CPU time as the fast sources, and
@@ -395,9 +404,11 @@ StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns)
   for (const Step& step : steps_of_snapshot()) {
     const auto [found, is_new] = readings.sources.try_emplace(std::string(step.name));
     SourceReading& last = found->second;
-    const bool may_read = readings.fast_cpu_ns - last.fast_cpu_ns >= pause * last.cpu_ns &&
-                          elapsed_ns - last.read_ns >= elapsed_ns / kReadings;
-    if (is_new || may_read || !is_slow(step.name, last)) {
+    const std::uint64_t age_ns = elapsed_ns - last.read_ns;
+    const bool may_read =
+        readings.fast_cpu_ns - last.fast_cpu_ns >= pause * last.cpu_ns && age_ns >= elapsed_ns / kReadings;
+    const bool must_read = age_ns >= elapsed_ns / kLeastReadings;
+    if (is_new || may_read || must_read || !is_slow(step.name, last)) {
       const std::uint64_t start = cpu_time_ns();
       Collector of_source(collector.left());
       step.take(of_source);
@@ -407,8 +418,7 @@ StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns)
       last.fast_cpu_ns = readings.fast_cpu_ns;
       last.read_ns = elapsed_ns;
     } else {
-      for (const auto& [name, text] : last.texts)
-        older += fmt::format("{}\t{}\n", name, (elapsed_ns - last.read_ns) / 1'000'000'000);
+      for (const auto& [name, text] : last.texts) older += fmt::format("{}\t{}\n", name, age_ns / 1'000'000'000);
     }
     collector.add(last);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -59,6 +60,8 @@ Reading read_attribute(const std::string& path) {
   const ssize_t size = file ? ::read(file.get(), reading.text.data(), reading.text.size()) : -1;
   if (size < 0) reading.error = errno;
   reading.text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  // A longer file is cut after its last complete line.
+  if (reading.text.size() == kMostOfAnAttribute) reading.text.resize(reading.text.rfind('\n') + 1);
   return reading;
 }
 
@@ -180,25 +183,30 @@ Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t 
 
 namespace {
 
-// Returns the number of cgroups: `root` and all below it.
-std::uint64_t count_cgroups(const std::string& root) {
+// Returns the number of cgroups: `root` and all below it. Empty if some cannot be read, or if it takes too long.
+std::optional<std::uint64_t> count_cgroups(const std::string& root, std::chrono::steady_clock::time_point until) {
   std::uint64_t count = 0;
   std::vector<std::string> left = {root};
   while (!left.empty()) {
+    if (std::chrono::steady_clock::now() >= until) return std::nullopt;
     const std::string folder = std::move(left.back());
     left.pop_back();
-    ++count;
     std::error_code code;
-    for (fs::directory_iterator entry(folder, code); !code && entry != fs::directory_iterator(); entry.increment(code))
+    fs::directory_iterator entry(folder, code);
+    if (code == std::errc::no_such_file_or_directory) continue;  // it was removed in the meantime
+    ++count;
+    for (; !code && entry != fs::directory_iterator(); entry.increment(code))
       if (std::error_code ignored; entry->is_directory(ignored) && !entry->is_symlink(ignored))
         left.push_back(entry->path());
+    if (code) return std::nullopt;
   }
   return count;
 }
 
 }  // namespace
 
-void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups, Reading& cgroups) {
+void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups,
+                       std::chrono::steady_clock::time_point until, Reading& cgroups) {
   std::error_code code;
   // Only the topmost cgroup of version 1 has this file. A container sees only some of the cgroups.
   if (!fs::exists(root + "/release_agent", code) || !cgroups.cut.empty() || cgroups.refused > 0) return;
@@ -208,7 +216,9 @@ void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups, R
     words.next();  // number of the hierarchy
     const auto all = whole_number(words.next());
     if (!all) return;
-    const std::uint64_t removed = *all - std::min(*all, count_cgroups(root));
+    const auto existing = count_cgroups(root, until);
+    if (!existing) return;
+    const std::uint64_t removed = *all - std::min(*all, *existing);
     cgroups.text += fmt::format("/cgroup.stat:nr_dying_descendants {}\n", removed);
   });
 }

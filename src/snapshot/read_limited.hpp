@@ -44,7 +44,8 @@ Reading read_traces(const std::string& folder, std::string_view name, const Limi
 Reading read_cgroups(const std::string& root, const Limits& limits, std::size_t most_depth = kMostDepth);
 // Adds the number of removed memory cgroups to `cgroups`, if `root` is the topmost memory cgroup of version 1.
 // `proc_cgroups` is the text of /proc/cgroups, which counts existing and removed cgroups together
-// (kernel/cgroup/cgroup-v1.c, Linux 6.18).
-void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups, Reading& cgroups);
+// (kernel/cgroup/cgroup-v1.c, Linux 6.18). Adds nothing if the existing cgroups cannot all be counted until `until`.
+void add_removed_of_v1(const std::string& root, std::string_view proc_cgroups,
+                       std::chrono::steady_clock::time_point until, Reading& cgroups);
 
 }  // namespace kmt

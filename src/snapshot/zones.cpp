@@ -144,12 +144,13 @@ class BlockTables {
   static constexpr std::string_view kMixed = "Number of mixed blocks";
 
   void begin(std::string_view names, bool is_mixed) {
-    constexpr std::size_t kMostTypes = 32;
+    constexpr std::size_t kMostTypes = 32;  // in all tables; Linux 7.2 has eight
     is_mixed_ = is_mixed;
     columns_.clear();
     for (Words words(names); !words.empty() && columns_.size() < kMostTypes;) {
       const std::string_view name = words.next();
       const auto found = std::ranges::find(types_, name, &BlocksByType::type);
+      if (found == types_.end() && types_.size() == kMostTypes) return columns_.clear();
       columns_.push_back(static_cast<std::size_t>(found - types_.begin()));
       if (found == types_.end()) types_.push_back({std::string(name), 0, std::nullopt});
     }

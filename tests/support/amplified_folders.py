@@ -94,5 +94,6 @@ COPIES = {
     'allocation_places': copies(allocinfo=b'allocinfo - version: 1.0\n# <size> <calls> <tag info>\n' +
                                 lines(b'8 1 a.c:%(n)d func:f\n', 40000)),
     'areas': copies(vmallocinfo=lines(b'0x%(n)016x-0x%(n)016x 4096 f+0x1/0x2 pages=1\n', 16000)),
+    'migrate_types': copies(pagetypeinfo=lines(b'Number of blocks type ' + b'A%(n)d B%(n)d C%(n)d D%(n)d\n', 15000)),
     'uname': copies(uname=struct.pack('1000000s', b'Linux')),
 }

@@ -329,9 +329,9 @@ std::uint32_t Grouping::owner_id(CodeOwner owner) {
 }
 
 // Returns the owner, or the function if the owner is unknown and this was requested. The name stays empty if the
-// function is unknown too.
+// function is unknown too: `symbol` is then empty or an address.
 CodeOwner Grouping::owner_or_function(CodeOwner owner, const std::string& symbol) const {
-  if (!options_.names_unknown_owners || !owner.name.empty() || symbol.empty()) return owner;
+  if (!options_.names_unknown_owners || !owner.name.empty() || symbol.empty() || symbol.starts_with("0x")) return owner;
   return {fmt::format("unknown, {}", function_of(symbol)), false};
 }
 

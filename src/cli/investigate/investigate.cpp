@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // kmemtrace investigate
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -117,13 +118,19 @@ std::string way_to_copy(const std::string& path) {
 
 // Notes that a part of the file is missing or damaged. Throws Error if no event is left.
 void note_damage(const std::string& path, const ReportResult& report, InvestigationResult& result) {
-  const std::vector<Finding>& findings = report.findings.kept();
-  const auto damage = std::ranges::find_if(
-      findings, [](const Finding& finding) { return describe(finding.kind).severity == Severity::error; });
-  if (damage == findings.end()) return;
-  const std::string_view why = describe(damage->kind).sentence;
-  if (report.trace.events == 0) throw Error(fmt::format("No event can be read: {}", why)).hint(way_to_copy(path));
-  result.unseen.push_back({"a part of the recording", fmt::format("{}: {}", path, why), way_to_copy(path)});
+  // Other imperfections may be in a complete file.
+  constexpr std::array kDamage = {
+      Imperfection::truncated_file, Imperfection::unfinished_file, Imperfection::damaged_section,
+      Imperfection::damaged_block,  Imperfection::damaged_record,  Imperfection::damaged_page,
+      Imperfection::damaged_stream, Imperfection::missing_section, Imperfection::torn_record,
+      Imperfection::cut_off_cpu,    Imperfection::missing_cpu};
+  const auto damage =
+      std::ranges::find_if(kDamage, [&report](Imperfection kind) { return report.findings.count_of(kind) > 0; });
+  if (damage == kDamage.end()) return;
+  const std::string_view why = describe(*damage).sentence;
+  const std::string how = result.cost ? "" : way_to_copy(path);
+  if (report.trace.events == 0) throw Error(fmt::format("No event can be read: {}", why)).hint(how);
+  result.unseen.push_back({"a part of the recording", fmt::format("{}: {}", path, why), how});
 }
 
 void read_trace(const std::string& path, bool by_stack, InvestigationEvidence& evidence, InvestigationResult& result) {
@@ -163,7 +170,7 @@ bool could_read_trace(const std::string& path, const std::function<bool()>& by_s
     return true;
   } catch (const Error& error) {
     result.unseen.push_back({"the content of the recording", fmt::format("{}: {}", path, error.what()),
-                             result.cost ? error.hint() : way_to_copy(path)});
+                             result.cost || !error.hint().empty() ? error.hint() : way_to_copy(path)});
     result.unreadable_trace = true;
     return false;
   }

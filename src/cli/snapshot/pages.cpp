@@ -37,7 +37,8 @@ void add_caches(const std::vector<MixedBlock>& blocks, CachesInBlocks& caches) {
   try {
     caches = caches_of(blocks, memory_without_kcore());
   } catch (const Error& error) {
-    caches.failure = fmt::format("{}. {}", error.what(), error.hint());
+    caches.failure = error.what();
+    if (!error.hint().empty()) caches.failure += ". " + error.hint();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -14,12 +15,13 @@ constexpr std::string_view kProcCgroups =
     "#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t2\t9\t1\nmemory\t4\t71\t1\n";
 
 // Returns the text that is added if there are five cgroups.
-std::string removed(std::string_view proc_cgroups, Reading cgroups, bool is_topmost = true) {
+std::string removed(std::string_view proc_cgroups, Reading cgroups, bool is_topmost = true,
+                    std::chrono::steady_clock::duration time = std::chrono::hours(1)) {
   const std::string root = testing::TempDir() + "/removed_cgroups";
   std::filesystem::remove_all(root);
   for (const char* const name : {"/a/b/c", "/d"}) std::filesystem::create_directories(root + name);
   if (is_topmost) std::ofstream(root + "/release_agent").put('\n');
-  add_removed_of_v1(root, proc_cgroups, cgroups);
+  add_removed_of_v1(root, proc_cgroups, std::chrono::steady_clock::now() + time, cgroups);
   std::filesystem::remove_all(root);
   return cgroups.text;
 }
@@ -35,6 +37,7 @@ TEST(RemovedCgroups, AreUnknownIfNotAllCgroupsAreVisible) {
   EXPECT_EQ(removed(kProcCgroups, {.refused = 1}), "");
   EXPECT_EQ(removed("memory\t4\tx\t1\n", {}), "");
   EXPECT_EQ(removed("", {}), "");
+  EXPECT_EQ(removed(kProcCgroups, {}, true, {}), "") << "counting them takes too long";
 }
 
 }  // namespace

@@ -64,25 +64,30 @@ bool frames_follow(const std::vector<GroupKey>& by, GroupKey key) {
   return key == GroupKey::stack && std::find(by.begin(), by.end(), GroupKey::caller) != by.end();
 }
 
+namespace {
+
+bool is_unknown_code(GroupKey key, const KeyValue& value, Allocator allocator) {
+  const bool is_owner = key == GroupKey::module || key == GroupKey::subsystem || key == GroupKey::directory;
+  return is_owner && applies(key, allocator) && std::holds_alternative<std::monostate>(value);
+}
+
+}  // namespace
+
 bool is_of_unknown_code(const LeakRow& row, const std::vector<GroupKey>& by) {
-  for (std::size_t key = 0; key < by.size(); ++key) {
-    const bool is_owner =
-        by[key] == GroupKey::module || by[key] == GroupKey::subsystem || by[key] == GroupKey::directory;
-    if (is_owner && applies(by[key], row.group.allocator) &&
-        std::holds_alternative<std::monostate>(row.group.keys[key]))
-      return true;
-  }
+  for (std::size_t key = 0; key < by.size(); ++key)
+    if (is_unknown_code(by[key], row.group.keys[key], row.group.allocator)) return true;
   return false;
 }
 
 std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, const TextStyle& style) {
   std::string name;
-  if (is_of_unknown_code(row, by)) return fmt::format("memory of unknown code ({})", name_of(row.group.allocator));
   for (std::size_t key = 0; key < by.size(); ++key) {
     if (!applies(by[key], row.group.allocator) || frames_follow(by, by[key])) continue;
     const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // needs a name: "order 0"
     name += fmt::format("{}{}{}", name.empty() ? "" : ", ", bare ? fmt::format("{} ", info_of(by[key]).name) : "",
-                        key_text(by[key], row.group.keys[key], style));
+                        is_unknown_code(by[key], row.group.keys[key], row.group.allocator)
+                            ? std::string("memory of unknown code")
+                            : key_text(by[key], row.group.keys[key], style));
   }
   if (name.empty()) return fmt::format("all {} memory", name_of(row.group.allocator));
   return fmt::format("{} ({})", name, name_of(row.group.allocator));
