@@ -129,7 +129,7 @@ void note_damage(const std::string& path, const ReportResult& report, Investigat
   if (damage == kDamage.end()) return;
   const std::string_view why = describe(*damage).sentence;
   const std::string how = result.cost ? "" : way_to_copy(path);
-  if (report.trace.events == 0) throw Error(fmt::format("No event can be read: {}", why)).hint(how);
+  if (report.trace.events == 0) throw Error(fmt::format("No event can be read: {}", why)).at({path, {}, {}}).hint(how);
   result.unseen.push_back({"a part of the recording", fmt::format("{}: {}", path, why), how});
 }
 
