@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Writes a long series of snapshots, every 10 s, by repeating the snapshots of a shorter series. The counters of vmstat
-// go on, so a new round does not look like a boot. All other texts return to those of the first snapshot.
+// continue to rise, so a new round does not look like a reboot. All other texts start again with the first snapshot.
 //   long_series SERIES.kmt LONG.kmt SNAPSHOTS
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +45,7 @@ std::string continued(std::string_view vmstat, const Counters& rises, std::uint6
   return text;
 }
 
-// Returns how much each counter of vmstat rises in the series. Numbers that fall are no counters.
+// Returns how much each counter of vmstat rises in the series. Numbers that fall are not counters.
 Counters rises_of(const std::vector<StateSample>& samples) {
   Counters rises, last;
   for (const StateSample& sample : samples) {

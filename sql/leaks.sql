@@ -9,8 +9,8 @@
 -- {rows} and {traces}. Live memory may have been freed in three cases. First, in the same trace, at least a hundredth
 -- of the objects of its call site are freed on untraced paths, as in `kmemtrace leaks`. For pages, the order replaces
 -- the call site. Second, the kernel frees such objects on paths without a tracepoint. Third, the trace or an allocator
--- in it may lack frees. All other memory is certainly live ("sure" in the columns), except shrinkable memory,
--- and except pages of slabs if the trace has the objects on them, which grow in a group of their own. A group
+-- in it may lack frees. All other memory is certainly live ("sure" in the columns), with two exceptions: shrinkable
+-- memory, and pages of slabs if the trace also has slab objects. These objects are in groups of their own. A group
 -- grows only if its certainly live part also grows. The standard deviation of the slopes is computed from their
 -- differences from the mean. stddevSamp() subtracts large squares instead, which is inaccurate for similar slopes.
 SELECT allocator{keys}, uniqExact(of_host), count(), uniqExactIf(of_host, slope > 0 AND sure_slope > 0 AND seconds >= {least_seconds}),

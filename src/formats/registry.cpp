@@ -160,7 +160,8 @@ Recognised recognise(const std::string& path, const OpenOptions& options) {
     return {&kCtf, {path, {}, nullptr}};
   }
   if (fs::is_directory(path, code)) return {nullptr, {path, {}, nullptr}, true};
-  if (path.empty()) throw Error("The name of the trace is empty").hint("Check the variable in the command, if any");
+  if (path.empty())
+    throw Error("The name of the trace is empty").hint("If the command contains a shell variable, check its value");
   const auto mapping = whole_file(path);
   Recognised found = recognise(TraceFile{path, mapping->bytes(), mapping}, options);
   found.has_folder = fs::is_regular_file(path, code);

@@ -46,8 +46,8 @@ struct OverviewFile {
   std::uint64_t last_unix_ns;
 };
 
-// Returns the files in order of time. Throws Error if a file has no times, or if the times of two files overlap, as
-// those of the same file given twice.
+// Returns the files in order of time. Throws Error if a file has no times, or if the times of two files overlap,
+// for example because a file is given twice.
 std::vector<OverviewFile> open_in_order(const std::vector<std::string>& paths) {
   std::vector<OverviewFile> files;
   for (const std::string& path : paths) {

@@ -372,8 +372,8 @@ constexpr std::uint64_t kReadings = 512;
 constexpr std::uint64_t kLeastReadings = 8;
 
 // Returns the CPU time that the fast sources must take before a slow source is read again, divided by the CPU time of
-// the slow source. If it is the number of slow sources, they take at most as much CPU time as the fast sources, and
-// each of them takes the same share.
+// the slow source. If this ratio is the number of slow sources, they take at most as much CPU time as the fast sources,
+// and each of them takes the same share.
 std::uint64_t pause_of(const SeriesReadings& readings) {
   return static_cast<std::uint64_t>(
       std::ranges::count_if(readings.sources, [](const auto& source) { return is_slow(source.first, source.second); }));

@@ -157,7 +157,7 @@ class BlockTables {
   }
 
   std::vector<BlocksByType>& types_;
-  std::vector<std::size_t> columns_;  // indexes of types_
+  std::vector<std::size_t> columns_;  // indices into types_
   bool is_mixed_ = false;
 };
 

@@ -5,7 +5,7 @@
 armed_vm.py KMEMTRACE [--kernel VERSION] [--plants N] [--quiet SECONDS] [--load NAME,…] [--keep DIR]
 
 The clock of the machine counts instructions and skips idle time. So the load of this machine does not change the result,
-and an hour in the virtual machine takes about as long as its programs compute. The exit status is that of armed.py."""
+and an hour in the virtual machine takes only about the time that its programs compute. The exit status is that of armed.py."""
 import argparse
 import os
 import platform

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Brings this Python into the virtual machine of tests/vm/run."""
+"""Copies this Python into the virtual machine of tests/vm/run."""
 import importlib.machinery
 import importlib.util
 import os

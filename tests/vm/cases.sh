@@ -12,7 +12,7 @@ investigate() {
 }
 
 pollute() {
-  # Make the kernel keep little memory in reserve, and take no measures against fragmentation.
+  # Set small reserves of free memory, and disable the kernel's measures against fragmentation.
   echo 2048 >/proc/sys/vm/min_free_kbytes
   echo 0 >/proc/sys/vm/watermark_boost_factor
   (exec planted_memory pollute 8) >/tmp/ready &

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks that `investigate` names a slab leak that stands still, growing leaks of pages and of vmalloc areas, removed
-cgroups, and polluted pageblocks, and that `snapshot --pages` names the slab cache that pollutes them. On a healthy machine, it must name none of them. Also checks that `snapshot --from`
-names the cause of an OOM kill from the kernel's log.
+cgroups, and polluted pageblocks. On a healthy machine, it must name none of them. Also checks that `snapshot --pages`
+names the slab cache that pollutes pageblocks, and that `snapshot --from` names the cause of an OOM kill from the
+kernel's log.
   cases_test.py KERNEL [CASE...]"""
 import json
 import os
@@ -140,7 +141,7 @@ class Cases(unittest.TestCase):
         for source in (text, self.files['stored.txt']):
             self.assertRegex(source, r'\n *kmalloc-192 +[\d,]+ ')
         self.check_blocks_of_kernel(after, self.files['pagetypeinfo'])
-        self.assertIn('It agrees with the frames', text)
+        self.assertIn('This agrees with the page frames', text)
 
     def check_blocks_of_kernel(self, use, pagetypeinfo):
         """Compares the pageblocks with the sums of the table in pagetypeinfo."""

@@ -105,7 +105,7 @@ void name_cgroups(const GrowthSeen& samples, GrowthSeen& trace) {
 }
 
 // Returns the name that kernel threads of one kind have in common. A work function runs in any worker, and each CPU has
-// its own workers and softirq thread. A program may have such a name, but its stacks begin with a system call.
+// its own workers and softirq thread. A program may have such a name, but its stacks start with a system call.
 std::string kind_of_task(const GrowthGroup& group) {
   constexpr std::array<std::string_view, 3> kKinds = {"kworker/", "ksoftirqd/", "cpuhp/"};
   const auto kind =

@@ -359,7 +359,8 @@ void Judge::add_holders(Judgement& judgement) {
 void Judge::name_untested_sites(std::vector<StateGrowth>& states) const {
   for (StateGrowth& state : states) {
     if (!state.cache || !state.sure || explained_.contains(state.name)) continue;
-    // The recording covers all allocations of a cache, but only a part of the time. So use samples only if it has none.
+    // The recording has all allocations of a cache, but only for a part of the time. So use samples only if the
+    // recording shows no such call site.
     for (const auto* const seen : {&evidence_.trace, &evidence_.samples}) {
       if (!*seen || (*seen)->seconds() <= 0 || !state.untested_site.empty()) continue;
       std::map<std::string, double> bytes_of;

@@ -19,8 +19,8 @@ class SharedMatching {
   static constexpr std::size_t kMostReports = 8;
 
   // Call this function after Classifier::classify() for the first report and find_origins() for all others. `reports`
-  // are the origins of the reports, always in the same order. Numbers the origins in the batch and in each report
-  // again.
+  // are the origins of the reports, always in the same order. Renumbers the origins in the batch and in each
+  // report.
   void join(MatchedBatch& batch, std::span<BatchOrigins* const> reports);
 
  private:

@@ -152,7 +152,7 @@ struct ReportAnalysis::State {
   Grouping grouping;
   Classifier classifier;
   Matching matching;
-  const Matching* used_matching = &matching;  // perhaps that of another report
+  const Matching* used_matching = &matching;  // may be that of another report
   Ledger ledger;
   KnownCauses causes;
   std::vector<LiveCount> live;  // index: number of the origin; value: its live memory; excludes pages

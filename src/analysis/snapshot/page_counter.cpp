@@ -118,7 +118,7 @@ void PageCounter::count_in_pageblocks() {
 
 // Keeps each block with the same probability (reservoir sampling).
 void PageCounter::keep_mixed_block(bool has_other) {
-  constexpr std::uint64_t kMost = 1024;  // a share of 10% of these blocks is then exact to about 1%
+  constexpr std::uint64_t kMost = 1024;  // the standard error of a share of 10 % is then about 1 %
   if (slabs_in_block_.empty()) return;
   const std::uint64_t place = mixed_with_slabs_ < kMost ? mixed_with_slabs_ : random_() % (mixed_with_slabs_ + 1);
   ++mixed_with_slabs_;

@@ -31,7 +31,7 @@ bool is_in_user_namespace();
 // Returns what the user can do if the kernel refuses access that only root has: "run it as root". Returns other advice
 // if this process is root already.
 const char* advice_for_more_privileges();
-// Returns the same as the start of a sentence.
+// Returns similar advice as the start of a sentence.
 const char* hint_for_more_privileges();
 
 // True if this kernel has the capability. Older kernels check CAP_SYS_ADMIN instead.

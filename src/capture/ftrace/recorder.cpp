@@ -100,9 +100,10 @@ class FtraceBackend : public RecordBackend {
   // after it, so it can remove the instance whenever the recorder is killed.
   const Watcher watcher_;
   std::optional<TracefsInstance> instance_;
-  // Statistics of the first CPU, which have the time. Opening the file would wait until the buffers have their size.
+  // Statistics of the first CPU, which contain the trace clock's time. Opened early, because opening waits while the
+  // size of the buffers is set.
   FileDescriptor statistics_;
-  // Sets the size of the buffers. The kernel takes most of the time to wait for other CPUs.
+  // Sets the size of the buffers. The kernel mostly waits for other CPUs meanwhile.
   std::optional<Background<void>> sizing_;
   std::vector<unsigned> cpus_;
   std::uint64_t buffer_bytes_ = 0;  // size of a CPU's buffer in bytes

@@ -68,7 +68,7 @@ class RingReaders {
   BeforeFirstPage oldest_;
   // Reserved disk space; freed when the disk is full, so that the contents of the pipes can still be written.
   FileDescriptor reserve_;
-  FileDescriptor wake_;  // an eventfd that finish() sets, so that no thread waits for pages any more
+  FileDescriptor wake_;  // an eventfd; finish() sets it to wake up the threads that wait for pages
   std::vector<Cpu> cpus_;
   std::vector<Reader> readers_;  // one reader for each thread
   std::atomic<std::uint64_t> bytes_ = 0;

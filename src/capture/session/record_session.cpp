@@ -248,7 +248,7 @@ void RecordSession::stop() {
 }
 
 void RecordSession::finish() {
-  // Saved names may be old, because all tracers share the list. So the names in /proc replace them.
+  // Saved names may be out of date, because all tracers share the list. So the names in /proc replace them.
   Background<Notes> late_notes("a thread that reads the tasks in /proc", [this] {
     if (traits_.saves_task_names) tasks_.add_saved_cmdlines(tracefs_);
     tasks_.scan_proc();

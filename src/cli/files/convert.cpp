@@ -63,9 +63,9 @@ the traced kernel. Without these sources, the names are lost. Other fields that 
 become blank, and a note lists them. A .kmt file with only snapshots can also be anonymised.
 
 Exit status:
-  0  converted; notes name data about the recording that a trace.dat cannot hold
+  0  converted; a note lists samples and recorder's notes that a trace.dat cannot store
   1  converted with losses: the input is damaged and only its intact part was
-     converted, or a warning names parts that the output format cannot hold
+     converted, or a warning lists data that the output format cannot store
   2  wrong usage, or a file cannot be read or written)";
 
 // Prints damage of the input in the format of `check`, and then the data that the conversion loses. Returns true if the
@@ -161,7 +161,7 @@ void write_trace_dat(const ConvertArguments& options, Findings& findings) {
   tracedat::RecordWriter writer(options.output, options.version, findings);
   write_records(options, writer, findings);
   for (const std::string& part : writer.not_stored())
-    say("note: {}: a trace.dat cannot hold {}\n", options.input_name(), part);
+    say("note: {}: a trace.dat cannot store {}\n", options.input_name(), part);
 }
 
 bool convert(const ConvertArguments& options) {

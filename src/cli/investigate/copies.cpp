@@ -235,7 +235,7 @@ std::string snapshot_in(const std::string& folder, const char* name, CopiedKerne
       SnapshotFile(path).last();
       return path;
     }
-    copied.damaged.push_back(name_in(path) + ": it is damaged, or is no file of `kmemtrace snapshot -o`");
+    copied.damaged.push_back(name_in(path) + ": it is damaged, or not a file of `kmemtrace snapshot -o`");
   } catch (const Error& error) {
     copied.damaged.push_back(fmt::format("{}: {}", name_in(path), error.what()));
   }

@@ -88,8 +88,8 @@ shows the percentage on this machine.
 Growth is confirmed under three conditions. First, the growth is steadier than random fluctuation. Second, samples from
 before the recording, or the kernel's own counters, also show the growth. Third, neither of these sources contradicts
 the growth. If one condition is not met, the first sentence says "Unsure". Reclaimable memory (dentries, inodes, page
-cache) and user memory are not judged. Page tables are judged only if they are larger than a tenth of the memory of
-their process.
+cache) and user memory are not judged. If Shmem rises by 32 MiB or more, a sentence after the verdict gives the numbers.
+Page tables are judged only if they are larger than a tenth of the memory of their process.
 
 An investigation also finds memory that leaked earlier. It samples the objects of slab caches that hold much
 unreclaimable memory, and names their kinds and modules. It lists health checks that are not ok, and removed cgroups

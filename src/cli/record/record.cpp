@@ -71,7 +71,7 @@ allocations.
 Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  recorded, or the recording ended before COMMAND
   2  wrong usage, a command that cannot be executed, or the trace cannot be written
-  3  not permitted or not supported here)";
+  3  not permitted or not supported here; with --previous, also if the machine is not prepared)";
 
 // True if BPF programs can probably record everything that is requested. Some limits are known only when the programs
 // are loaded.
@@ -194,7 +194,7 @@ void add_selection_options(Command& command, RecordOptions& options) {
   command.flag(
       "--stalls", &options.stalls,
       "Record how long tasks wait for memory in reclaim and compaction, for `pages --stalls`\nThe events occur "
-      "only if memory is short.");
+      "only if memory is short. If a machine reclaims memory all the time, they can cost more than 1 % of its time.");
   command.option("--filter", &options.filters, "FILTER",
                  "Record only events that match EXPRESSION, evaluated in the kernel (repeatable)\nFILTER is "
                  "EVENT:EXPRESSION, such as 'kmem:kmalloc:bytes_req > 4096'.",

@@ -69,8 +69,9 @@ divided by the number of occurrences of an event. Live bytes at the end, peaks, 
 A change is ignored if it is below --threshold, if the group has fewer than --min-count allocations, or if the change
 could be chance. A change in counts, bytes or mean lifetimes could be chance if it is at most three standard deviations,
 assuming independent allocations. A change in percentiles could be chance if it is at most 25 %, which is their
-precision. Waste and size are not tested. Allocations come in bursts, so repeated recordings may differ by more than
-these limits. Compare two recordings of the same workload to find the usual difference. In tables, "=" means no change.
+precision, or if fewer than --min-count lifetimes are above the percentile. Waste and size are not tested. Allocations
+come in bursts, so repeated recordings may differ by more than these limits. Compare two recordings of the same workload
+to find the usual difference. In tables, "=" means no change.
 
 {}
 

@@ -188,7 +188,8 @@ Command leaks_command() {
   command.option("--by", &options->by, "KEYS",
                  "Group allocations by KEYS (default: caller and stack if the trace has stacks, else call-site and "
                  "order)\nThe keys are those of `kmemtrace report --by`, except lifetime and those "
-                 "of frees. If no key applies to vmalloc areas, they are grouped by process.");
+                 "of frees. If no key applies to vmalloc areas, they are grouped by process. With module, subsystem or "
+                 "directory, code for which the key is unknown is grouped by its function.");
   add_tree_option(command, options->tree);
   command.option("--threshold", &options->threshold, "RATE",
                  "Report growth above RATE (default: 64K/min)\nRATE is a number of bytes, with an optional suffix, per "

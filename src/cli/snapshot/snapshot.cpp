@@ -273,9 +273,9 @@ Command snapshot_command() {
   command.flag(
       "--pages", &options->pages,
       "Count all page frames of this machine by use, size of their blocks, and cgroup\nThe counts are compared "
-      "with the kernel's counters. They also split unaccounted memory, and show movable pageblocks that hold "
-      "unmovable pages. With -o, the counts are stored in FILE.kmt. Needs root, and less than 0.1 s for each GiB of "
-      "memory.");
+      "with the kernel's counters. They also split unaccounted memory, and show pageblocks that hold both movable and "
+      "unmovable pages, and the slab caches in these blocks. With -o, the counts are stored in FILE.kmt. Needs root, "
+      "and less than 0.1 s for each GiB of memory.");
   command.option(
       "--objects", &options->objects, "CACHE[,CACHE]",
       "Show which kinds of objects fill these slab caches (no trace is needed)\nReads a sample of the "

@@ -34,7 +34,7 @@ bool is_valid(const std::string& server) try {
 
 std::string why_failed(httplib::Error error, std::time_t patience_seconds) {
   if (error == httplib::Error::Connection)
-    return "cannot connect to the server; check the host and the port, and that the server runs";
+    return "cannot connect to the server; check the host, the port, and whether the server is running";
   if (error == httplib::Error::ConnectionTimeout)
     return fmt::format("cannot connect to the server within {} s", patience_seconds);
   return fmt::format("the request failed: {}", httplib::to_string(error));

@@ -15,7 +15,8 @@ namespace kmt::kmt_format {
 
 namespace {
 
-// A column of this size has enough numbers for codes of its own, which zstd has to store.
+// Columns of at least this size get codes of their own. Smaller columns have too few numbers, because zstd also has to
+// store the codes.
 constexpr std::size_t kLargeColumn = 1024;
 
 struct AddressField {

@@ -75,8 +75,8 @@ struct CacheInBlocks {
 };
 enum class SlabSource : std::uint8_t { none, kcore, bpf };
 std::string_view id_of(SlabSource source);
-// The slab caches in a sample of the pageblocks with both movable and unmovable pages. The sample has all these blocks,
-// if they are few.
+// The slab caches in a sample of the pageblocks with both movable and unmovable pages. If there are few such blocks,
+// the sample contains all of them.
 struct CachesInBlocks {
   SlabSource source = SlabSource::none;  // how the kernel's descriptions of the slabs were read
   std::string failure;                   // why the caches are unknown, as sentences; empty if they are known
@@ -110,7 +110,8 @@ struct PageblockUse {
 std::uint64_t listed_blocks(const PageblockUse& use);
 // Returns the number of pageblocks that the kernel intends for unmovable or reclaimable pages.
 std::uint64_t intended_for_unmovable(const PageblockUse& use);
-// Returns the blocks whose type differs from that of one of their pages. Empty if the kernel does not count them.
+// Returns the number of blocks whose type differs from the type of at least one of their pages. Empty if the kernel
+// does not count them.
 std::optional<std::uint64_t> mixed_by_kernel(const PageblockUse& use);
 
 // Fragmentation of a zone's free memory for an allocation of a pageblock, from buddyinfo. The formulas are those of

@@ -141,7 +141,7 @@ std::string no_growth_text(const InvestigationResult& result) {
   if (!unsure.empty()) return "No confirmed growth." + unsure + coverage_text(result);
   if (conclusion.steady)
     return fmt::format(
-               "No growth of kernel memory: its own counters do not grow. As much is freed as allocated here: "
+               "No growth of kernel memory: the kernel's own counters do not grow. As much is freed as allocated here: "
                "{}.",
                cause_words(judgement.findings[*conclusion.steady])) +
            coverage_text(result) + visible_text(result);

@@ -84,8 +84,8 @@ CREATE VIEW report_cpus AS
 CREATE VIEW report_contexts AS
   SELECT allocator, context, {measures} FROM allocation_details GROUP BY allocator, context;
 -- pages_freed_twice counts only frees whose pages had all been freed before. A report also counts frees in which only
--- some of the pages had been freed before. Second frees by the recorder's tasks are not counted: recordings contain the
--- recorder's frees, but not its allocations.
+-- some of the pages had been freed before. Double frees by the recorder's tasks are not counted, because a recording
+-- contains their frees, but not their allocations.
 CREATE VIEW report_anomalies AS
   SELECT CASE WHEN e.outcome = 'free-of-older' THEN 'allocated_before_trace'
       WHEN e.outcome = 'impossible-order' THEN 'impossible_order'

@@ -171,9 +171,9 @@ std::string group_tables(const ReportResult& result, const ReportOptions& option
     return "\n" +
            hanging(
                "",
-               "No groups: kmemtrace has read no stacks from this trace. It skips stacks in text: use the trace.dat "
-               "or perf.data instead. `kmemtrace record --stacks` records stacks; --by call-site works without "
-               "stacks.",
+               "No groups: kmemtrace read no stacks from this trace. Stacks in a trace in text form are not read: use "
+               "the trace.dat or perf.data instead. `kmemtrace record --stacks` records stacks; --by call-site "
+               "works without stacks.",
                style);
   std::string out;
   for (const GroupTable& groups : result.groups) out += text_groups(groups, result.by, options, style);

@@ -132,9 +132,9 @@ std::string verdict(const SnapshotSeries& series, const TextStyle& style) {
     return fmt::format("No certain growth: nothing grows by more than {} for certain.{}", threshold,
                        uncertain_growth(series));
   return fmt::format(
-      "Growth: certain, because rows grow faster than the threshold of {}. The fastest row of each kind: {}. The kinds "
-      "count the same memory in "
-      "different ways. A cache that needs more than these {} to fill up looks the same: take a longer series.",
+      "Growth: certain. At least one row grows faster than the threshold of {}. The fastest row of each kind: {}. The "
+      "kinds count the same memory in different ways. A cache that needs more than these {} to fill up looks the same: "
+      "take a longer series.",
       threshold, who, say_duration(series.span_ns(), style));
 }
 

@@ -86,7 +86,7 @@ std::string name_of_leak(const LeakRow& row, const std::vector<GroupKey>& by, co
     const bool bare = std::holds_alternative<std::uint64_t>(row.group.keys[key]);  // needs a name: "order 0"
     name += fmt::format("{}{}{}", name.empty() ? "" : ", ", bare ? fmt::format("{} ", info_of(by[key]).name) : "",
                         is_unknown_code(by[key], row.group.keys[key], row.group.allocator)
-                            ? std::string("memory of unknown code")
+                            ? std::string("memory allocated by unknown code")
                             : key_text(by[key], row.group.keys[key], style));
   }
   if (name.empty()) return fmt::format("all {} memory", name_of(row.group.allocator));

@@ -78,8 +78,8 @@ std::string text_owner_growth(const InvestigationResult& result, std::size_t mos
     std::size_t shown = 0;
     std::string rows = {};
   };
-  Part unaccounted{"Growth of memory that no counter has, by owner"};
-  Part counted{"Growth of memory with a known owner, which other counters contain at least in part"};
+  Part unaccounted{"Growth of memory that no counter contains, by owner"};
+  Part counted{"Growth of memory that other counters contain at least in part, by owner"};
   for (const OwnerGrowth& growth : result.owners) {
     if (growth.after < growth.before + kSmallestGrowth) break;
     const bool is_counted = growth.owner.place != OwnerPlace::unaccounted;

@@ -30,8 +30,8 @@ std::string text_owners(const SnapshotResult& result, const SnapshotOptions& opt
          to_text(table, style) +
          hanging(
              "  ",
-             fmt::format("The owners name {} of the unaccounted memory. No file that could be read names the owner of "
-                         "the rest. `kmemtrace snapshot --pages` divides it by order, flags and cgroup.",
+             fmt::format("The owners name {} of the unaccounted memory. The files that could be read do not name the "
+                         "owner of the rest. `kmemtrace snapshot --pages` groups it by order, flags and cgroup.",
                          say_bytes(unaccounted_bytes(owners), style)),
              style);
 }

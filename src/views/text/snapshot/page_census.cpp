@@ -255,21 +255,22 @@ std::string CensusText::kernel_blocks() const {
   std::string text = fmt::format("/proc/pagetypeinfo lists {} by type: {}. ", say_number_of(listed, "block", style_),
                                  fmt::join(types, ", "));
   if (listed == counted)
-    text += "It agrees with the frames. ";
+    text += "This agrees with the page frames. ";
   else if (listed > counted)
-    text += fmt::format("{} more than the frames show, because it also lists blocks without RAM. ",
+    text += fmt::format("These are {} more than the page frames show, because the file also lists blocks without RAM. ",
                         say_count(listed - counted, style_));
   else
-    text += fmt::format("{} fewer than the frames show. ", say_count(counted - listed, style_));
+    text += fmt::format("These are {} fewer than the page frames show. ", say_count(counted - listed, style_));
   const std::uint64_t intended = intended_for_unmovable(use);
   text += fmt::format("Unmovable pages are in {}, and {} are intended for such pages.",
                       say_number_of(use.with_unmovable(), "block", style_), say_count(intended, style_));
   if (use.with_unmovable() > intended)
-    text += fmt::format(" So at least {} for movable pages hold unmovable pages.",
+    text += fmt::format(" So at least {} intended for movable pages hold unmovable pages.",
                         say_number_of(use.with_unmovable() - intended, "block", style_));
   if (const auto mixed = mixed_by_kernel(use))
     text += fmt::format(
-        " The kernel counts {} mixed blocks (page_owner=on). Their type differs from that of one of their pages.",
+        " The kernel counts {} mixed blocks (page_owner=on). Their type differs from the type of at least one of their "
+        "pages.",
         say_count(*mixed, style_));
   return hanging("  ", text, style_);
 }

@@ -420,8 +420,8 @@ TEST(TopAccount, LiveBytesAreAtMostAllocatedBytes) {
   EXPECT_EQ(result.rows.front().live_bytes->high, kBytes);
 }
 
-// A sample of a large object stands for more bytes than its call site allocated, so that the row of the call site is
-// limited. Rows of owners must not have more live bytes than their call sites.
+// A sample of a large object stands for more bytes than its call site allocated, so the live bytes of
+// the call site are limited. Rows of owners must not have more live bytes than their call sites.
 TEST(TopAccount, OwnersHaveTheLimitedLiveBytesOfTheirCallSites) {
   const NoNames names;
   constexpr std::uint64_t kRare = 256 * kBytes;

@@ -22,17 +22,17 @@ TEST(OwnerGrowthText, SeparatesMemoryOfOtherCounters) {
   };
   add(OwnerKind::socket, "unix of sockq", OwnerPlace::partly_unaccounted);
   std::string text = text_investigation(result, {});
-  EXPECT_EQ(text.find("that no counter has, by owner"), std::string::npos) << text;
+  EXPECT_EQ(text.find("that no counter contains, by owner"), std::string::npos) << text;
   EXPECT_NE(text.find("sockets: unix of sockq: +28.0 MiB, from 0 B to 28.0 MiB (partly unaccounted)"),
             std::string::npos)
       << text;
   add(OwnerKind::page_pool, "eth0", OwnerPlace::unaccounted);
   text = text_investigation(result, {});
-  const std::size_t title = text.find("Growth of memory that no counter has, by owner");
+  const std::size_t title = text.find("Growth of memory that no counter contains, by owner");
   const std::size_t pool = text.find("page pool: eth0: +28.0 MiB, from 0 B to 28.0 MiB\n");
   ASSERT_NE(pool, std::string::npos) << text;
   EXPECT_LT(title, pool);
-  EXPECT_LT(pool, text.find("which other counters contain"));
+  EXPECT_LT(pool, text.find("memory that other counters contain"));
 }
 
 }  // namespace
