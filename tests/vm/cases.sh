@@ -51,7 +51,7 @@ polluted)
 slabs)
   pollute
   kmemtrace snapshot --pages --json >before.json 2>before.err
-  insmod /leaked_kinds.ko count=100000
+  insmod /leaked_kinds.ko count=400000
   kmemtrace snapshot --pages --json --limit 0 >found.json 2>found.err
   kmemtrace snapshot --pages >found.txt
   kmemtrace snapshot --pages -o /tmp/pages.kmt

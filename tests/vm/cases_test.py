@@ -122,19 +122,22 @@ class Cases(unittest.TestCase):
         self.assertIn('pageblocks with both movable and unmovable pages', text)
 
     def test_pageblocks_polluted_by_a_slab_cache(self):
-        """A module allocates 100,000 objects while only scattered pages are free."""
+        """A module allocates objects while nearly all free pages are scattered among movable pages."""
         found, text = self.run_case('slabs')
         before = json.loads(self.files['before.json'])['pages']['pageblocks']
         after = found['pages']['pageblocks']
         caches = after['caches_in_mixed']
         self.assertIn(caches['source'], ('kcore', 'bpf'), caches)
 
-        def pages_of(use):
-            rows = {row['cache']: row for row in use['caches_in_mixed']['rows']}
-            return rows['kmalloc-192']['pages'] if 'kmalloc-192' in rows else 0
+        def pages_of_module(use):
+            return sum(row['pages'] for row in use['caches_in_mixed']['rows']
+                       if row['cache'] in ('kmalloc-192', 'kmalloc-96'))
 
-        leaked = 100_000 // (4096 // 192)  # slabs of one page
-        self.assertAlmostEqual(leaked, pages_of(after) - pages_of(before), delta=0.1 * leaked)
+        # The frames show how many pages of slabs were added. The kernel puts some into unmovable pageblocks.
+        added = after['pages_in_mixed']['slab'] - before['pages_in_mixed']['slab']
+        self.assertGreater(added, 5000, (before, after))
+        self.assertAlmostEqual(added, pages_of_module(after) - pages_of_module(before), delta=0.05 * added)
+        self.assertEqual('kmalloc-192', max(caches['rows'], key=lambda row: row['pages'])['cache'])
         of_slabs = sum(row['pages'] for row in caches['rows']) + caches['unknown_pages']
         self.assertEqual(after['pages_in_mixed']['slab'], of_slabs, 'all mixed blocks were examined')
         self.assertLess(caches['unknown_pages'], 0.01 * of_slabs)
