@@ -26,11 +26,14 @@ def mask(names):
 
 
 def capabilities(pid):
-    """Returns the permitted and effective capabilities of each thread."""
+    """Returns the permitted and effective capabilities of each thread. Skips threads that end meanwhile."""
     masks = {}
     for thread in os.listdir(f'/proc/{pid}/task'):
-        with open(f'/proc/{pid}/task/{thread}/status', encoding='utf-8') as status:
-            fields = dict(line.rstrip('\n').split(':\t') for line in status if line.startswith('Cap'))
+        try:
+            with open(f'/proc/{pid}/task/{thread}/status', encoding='utf-8') as status:
+                fields = dict(line.rstrip('\n').split(':\t') for line in status if line.startswith('Cap'))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
         masks[thread] = int(fields['CapPrm'], 16) | int(fields['CapEff'], 16)
     return masks
 
