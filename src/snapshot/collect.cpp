@@ -368,8 +368,10 @@ bool is_slow(std::string_view name, const SourceReading& last) {
 // Later in a long series, slow sources are read even less often, so that their changes do not make the file large. The
 // time between two readings is at least the time since the start, divided by this number.
 constexpr std::uint64_t kReadings = 512;
-// But if the time since the start, divided by this number, has passed, the source is read again, whatever it costs.
-constexpr std::uint64_t kLeastReadings = 8;
+// But whatever it costs, a source is read again if its last text is older than this, and older than a quarter of the
+// series.
+constexpr std::uint64_t kOldText = 900'000'000'000;  // ns
+constexpr std::uint64_t kPartOfSeries = 4;
 
 // Returns the CPU time that the fast sources must take before a slow source is read again, divided by the CPU time of
 // the slow source. If this ratio is the number of slow sources, they take at most as much CPU time as the fast sources,
@@ -407,7 +409,7 @@ StateSample collect_snapshot(SeriesReadings& readings, std::uint64_t elapsed_ns)
     const std::uint64_t age_ns = elapsed_ns - last.read_ns;
     const bool may_read =
         readings.fast_cpu_ns - last.fast_cpu_ns >= pause * last.cpu_ns && age_ns >= elapsed_ns / kReadings;
-    const bool must_read = age_ns >= elapsed_ns / kLeastReadings;
+    const bool must_read = age_ns >= std::max(kOldText, elapsed_ns / kPartOfSeries);
     if (is_new || may_read || must_read || !is_slow(step.name, last)) {
       const std::uint64_t start = cpu_time_ns();
       Collector of_source(collector.left());

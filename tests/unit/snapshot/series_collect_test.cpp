@@ -71,6 +71,11 @@ TEST(SeriesOfSnapshots, SlowSourcesAreReadLessOftenInALongSeries) {
   EXPECT_EQ(repeated_after(650 * kSecond, kSecond / 5), "");
 }
 
+TEST(SeriesOfSnapshots, OldTextsAreReadAgainWhateverItCosts) {
+  EXPECT_EQ(repeated_after(0, 899 * kSecond), "vmallocinfo\t899\nowners\t899\n");
+  EXPECT_EQ(repeated_after(0, 900 * kSecond), "");
+}
+
 TEST(SeriesOfSnapshots, FastSourcesAreAlwaysRead) {
   SeriesReadings readings;
   collect_snapshot(readings, 64 * kSecond);
