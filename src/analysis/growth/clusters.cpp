@@ -143,7 +143,7 @@ std::vector<std::string> own_stack(const std::vector<std::string>& stack) {
 PageOwner find_page_owner(std::vector<std::string>& stack) {
   const PageUse use = page_use_of(stack);
   const PageOwner owner{.is_vmalloc = use == PageUse::vmalloc || use == PageUse::task_stack,
-                        .is_slab = use == PageUse::slab || use == PageUse::reclaimable_slab,
+                        .is_slab = is_of_slab(use),
                         .is_page_table = use == PageUse::page_table,
                         .excluded = use == PageUse::page_table || use == PageUse::page_cache || use == PageUse::user};
   static const WrapperList wrappers = WrapperList::built_in();

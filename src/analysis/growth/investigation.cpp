@@ -280,12 +280,12 @@ std::optional<GrowthFinding> Judge::finding_of(const ClusterKey& key, const Grow
   }
   if (!others.empty()) finding.reasons.push_back({ReasonKind::not_all_recorded, Ground::sites});
   if (finding.certainty == Certainty::weak) return finding;
-  const bool is_sure = finding.certainty == Certainty::sure;
-  for (auto* const explained : {&explained_, is_sure ? &surely_explained_ : nullptr}) {
-    if (explained == nullptr) continue;
-    explain(groups, finding.trend.bytes_per_s, *explained);
-    explain(others, finding.unrecorded_bytes_per_s, *explained);
-  }
+  const auto explain_in = [&](std::map<std::string, double>& explained) {
+    explain(groups, finding.trend.bytes_per_s, explained);
+    explain(others, finding.unrecorded_bytes_per_s, explained);
+  };
+  explain_in(explained_);
+  if (finding.certainty == Certainty::sure) explain_in(surely_explained_);
   return finding;
 }
 

@@ -27,8 +27,8 @@ class SharedMatching {
   using Numbers = std::array<std::uint32_t, kMostReports>;  // an allocation's own origin in each report
 
   InternTable<Numbers> numbers_;  // the ID is the common number minus 1
-  std::array<std::vector<Origin>, kMostReports>
-      origins_;  // index: report, and the number of the report's own origin minus 1
+  // index: report, and the number of the report's own origin minus 1
+  std::array<std::vector<Origin>, kMostReports> origins_;
 };
 
 }  // namespace kmt

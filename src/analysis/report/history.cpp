@@ -302,8 +302,8 @@ class HistoryMaker {
       return facts;
     }
     const Origin& origin = from_.origins[number];
-    if (is_of_slab(origin.page_use) &&
-        has_slab_events_)  // the objects on these pages are counted in groups of their own
+    // The objects on pages of slabs are counted in groups of their own.
+    if (is_of_slab(origin.page_use) && has_slab_events_)
       facts.doubt = Doubt::slab_pages;
     else if (origin.account == SlabAccount::reclaimable || origin.page_use == PageUse::reclaimable_slab ||
              origin.page_use == PageUse::page_cache || origin.page_use == PageUse::user ||

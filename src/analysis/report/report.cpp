@@ -374,7 +374,7 @@ void ReportAnalysis::State::count_live(std::uint64_t end_ns) {
 
 void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t bytes) {
   const PageUse use = origin.page_use;
-  if (use == PageUse::slab || use == PageUse::reclaimable_slab)
+  if (is_of_slab(use))
     live_pages.slab += bytes;
   else if (use == PageUse::user || use == PageUse::page_cache ||
            (use == PageUse::unknown && origin.migrate_type == movable))
