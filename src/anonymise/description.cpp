@@ -188,7 +188,7 @@ TraceDescription anonymous(const TraceDescription& description, const Pseudonyms
   name_machine(description.uname, to.kernel);
   to.kernel.node_name = pseudonyms.host(to.kernel.node_name);
   to.uname = uname_of(to.kernel);
-  to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms);
+  to.kernel.kallsyms = code.kallsyms(description.kernel.kallsyms.text());
   for (std::string& statistics : to.cpu_stats) statistics = without_details(statistics);
   // The notes with the names of the recorded tasks are dropped. Keep the finding that only some tasks were recorded.
   if (names_some_tasks(description.kernel.notes)) {

@@ -155,7 +155,7 @@ void RecordAnonymiser::describe(const TraceDescription& description) {
   long_bytes_ = kernel.long_bytes;
   clock_ = kernel.clock_scale;
   pseudonyms_.emplace(key_, long_bytes_ * 8);
-  code_.emplace(kernel.kallsyms, long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
+  code_.emplace(kernel.kallsyms.text(), long_bytes_ * 8, pseudonyms_->address(std::uint64_t{1} << 20));
   user_.emplace(kernel.user_memory);
 
   Findings ignored;  // not used, because the reader of the trace also reports these findings

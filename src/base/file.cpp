@@ -63,6 +63,14 @@ FileDescriptor unnamed_file(const std::string& directory) {
   return FileDescriptor(named);
 }
 
+std::size_t read_some(int fd, std::span<char> part, const std::string& path) {
+  for (;;) {
+    const ssize_t count = ::read(fd, part.data(), part.size());
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) throw system_error("Cannot read", path);
+  }
+}
+
 namespace {
 
 std::string read_to_end(int fd, const std::string& path) {
@@ -72,13 +80,9 @@ std::string read_to_end(int fd, const std::string& path) {
   constexpr std::size_t kRoomForLargeText = 32 << 20;
   std::string text;
   std::array<char, 1 << 14> part;
-  for (;;) {
-    const ssize_t count = ::read(fd, part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("Cannot read", path);
-    if (count == 0) break;
+  while (const std::size_t count = read_some(fd, part, path)) {
     if (text.size() > kLargeText && text.capacity() < kRoomForLargeText) text.reserve(kRoomForLargeText);
-    text.append(part.data(), static_cast<std::size_t>(count));
+    text.append(part.data(), count);
   }
   if (text.size() < kLargeText) text.shrink_to_fit();
   return text;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,8 @@ FileDescriptor open_file(const std::string& path, int flags);
 // Creates an unnamed file in that directory, for reading and writing. The file disappears with its last descriptor,
 // even if the process is killed. Throws Error.
 FileDescriptor unnamed_file(const std::string& directory);
+// Reads the next bytes into `part`. Returns how many; 0 at the end. Throws Error that names `path`.
+std::size_t read_some(int fd, std::span<char> part, const std::string& path);
 // Reads a whole file. Works for procfs and tracefs, where the size is not known in advance. Throws Error.
 std::string read_file(const std::string& path);
 // Reads a whole file; returns nothing if it cannot be read.

@@ -224,7 +224,7 @@ void describe_machine(TraceDescription& description, TraceInfo& info) {
   info.machine.cpus = kernel.cpus;
   info.clock.in_ns = kernel.clock_scale.mult != 0 || ticks_are_ns(kernel.clock);
   if (!info.clock.in_ns) info.findings.add({Imperfection::clock_not_nanoseconds, printable(kernel.clock)});
-  info.code.kallsyms = std::move(kernel.kallsyms);
+  info.code.kallsyms = std::move(kernel.kallsyms).text();
   info.calls.types = std::move(kernel.call_types);
   const std::string blank = fmt::format(" {}", kBlankField);
   info.calls.are_blank = std::ranges::any_of(kernel.formats, [&blank](const FormatText& format) {

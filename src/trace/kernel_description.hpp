@@ -11,6 +11,7 @@
 #include "base/endian.hpp"
 #include "trace/calls/types.hpp"
 #include "trace/clock_scale.hpp"
+#include "trace/code/kallsyms_text.hpp"
 #include "trace/code/user_memory.hpp"
 
 namespace kmt {
@@ -35,7 +36,7 @@ struct KernelDescription {
   std::string header_page;     // events/header_page
   std::string header_event;    // events/header_event
   std::vector<FormatText> formats;
-  std::string kallsyms;  // /proc/kallsyms
+  KallsymsText kallsyms;  // /proc/kallsyms
   std::string printk_formats;
   std::string saved_cmdlines;  // text of lines "PID COMM"
   std::string thread_groups;   // text of lines "TID TGID", like the kernel's file saved_tgids

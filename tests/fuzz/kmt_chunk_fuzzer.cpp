@@ -58,10 +58,13 @@ void read_delta(Bytes payload) {
 
 void read_symbols(Bytes payload) {
   const std::string text = decode_symbols(payload);
-  const auto again = encode_symbols(text);
-  if (!again) return;
-  Payload whole = again->head;
-  whole.insert(whole.end(), again->names.begin(), again->names.end());
+  std::string_view left = text;
+  const KallsymsText again = KallsymsText::in_columns([&left] { return std::exchange(left, {}); });
+  if (again.text() != text) std::abort();
+  const SymbolColumns* const columns = again.columns();
+  if (columns == nullptr) return;
+  Payload whole = encode_symbols_head(*columns);
+  whole.insert(whole.end(), columns->names.begin(), columns->names.end());
   if (decode_symbols(whole) != text) std::abort();
 }
 

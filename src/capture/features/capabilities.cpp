@@ -19,6 +19,7 @@
 #include "capture/features/call_tracing.hpp"
 #include "capture/features/kernel_symbols.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "trace/code/kallsyms_text.hpp"
 
 namespace kmt {
 

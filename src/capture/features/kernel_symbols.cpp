@@ -5,16 +5,9 @@
 #include <sys/utsname.h>
 
 #include "base/file.hpp"
-#include "base/text.hpp"
 #include "trace/code/code_owner.hpp"
 
 namespace kmt {
-
-bool has_addresses(const std::string& kallsyms) {
-  for (const std::string_view line : split(kallsyms, '\n'))
-    if (line.substr(0, line.find(' ')).find_first_not_of('0') != std::string_view::npos) return true;
-  return false;
-}
 
 std::string running_module_directories() {
   utsname names{};

@@ -7,9 +7,7 @@
 
 namespace kmt {
 
-// False if all addresses in /proc/kallsyms are zero, because of kernel.kptr_restrict or missing permission.
-bool has_addresses(const std::string& kallsyms);
-// Advice for users if addresses are hidden.
+// Advice for users if /proc/kallsyms hides addresses.
 inline constexpr std::string_view kWayToAddresses =
     "root and processes with CAP_SYSLOG see them if sysctl kernel.kptr_restrict is 0 or 1";
 

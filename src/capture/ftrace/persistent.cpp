@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "capture/ftrace/boot.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "trace/code/kallsyms_text.hpp"
 
 namespace kmt {
 
@@ -146,14 +147,6 @@ LastBoot last_boot_of(const std::string& instance) {
 
 // Kernels that restore the clock also save addresses. Their last_boot_info has no line "text delta".
 bool restores_clock(const LastBoot& last) { return !last.text_delta; }
-
-std::optional<std::uint64_t> kernel_text_address(std::string_view kallsyms) {
-  const std::size_t at = kallsyms.find(" T _text\n");
-  if (at == kallsyms.npos) return std::nullopt;
-  const std::size_t line = kallsyms.rfind('\n', at) + 1;  // npos + 1 is 0
-  const auto address = parse_number<std::uint64_t>(kallsyms.substr(line, at - line), 16);
-  return address.value_or(0) == 0 ? std::nullopt : address;
-}
 
 std::string kallsyms_of_earlier_boot(std::string_view kallsyms, std::uint64_t text,
                                      const std::map<std::string, std::uint64_t>& modules,

@@ -69,9 +69,6 @@ constexpr const char* kClockAtBoot = "local";
 // of the kernel.
 bool restores_clock(const LastBoot& last);
 
-// Returns the address of _text. Empty if addresses are hidden.
-std::optional<std::uint64_t> kernel_text_address(std::string_view kallsyms);
-
 // Returns /proc/kallsyms with the addresses of the earlier boot. `text` and `modules` are the addresses of _text and of
 // the modules' code in that boot; `modules_now` is the present text of /proc/modules. Leaves out symbols whose address
 // is unknown: data of modules, and modules that are not loaded in both boots. Empty if the kernel's address is unknown.

@@ -94,7 +94,7 @@ std::string value_in(const RingMark& mark, const char* name) {
 void move_symbols(KernelDescription& kernel, const LastBoot& last, const std::optional<RingMark>& mark,
                   const std::string& modules_now, PreviousBoot& boot) {
   std::optional<std::uint64_t> text = last.kernel_text;
-  const auto text_now = kernel_text_address(kernel.kallsyms);
+  const auto text_now = kernel.kallsyms.kernel_text_address();
   if (last.text_delta && text_now) text = *text_now - *last.text_delta;
   std::map<std::string, std::uint64_t> modules = last.modules;
   if (mark) {
@@ -103,7 +103,7 @@ void move_symbols(KernelDescription& kernel, const LastBoot& last, const std::op
   }
   if (!boot.is_this_boot)
     kernel.kallsyms =
-        text && !boot.other_kernel ? kallsyms_of_earlier_boot(kernel.kallsyms, *text, modules, modules_now) : "";
+        text && !boot.other_kernel ? kallsyms_of_earlier_boot(kernel.kallsyms.text(), *text, modules, modules_now) : "";
   boot.has_symbols = !kernel.kallsyms.empty();
   std::set<std::string> loaded;
   for (const LoadedModule& module : parse_modules(modules_now)) loaded.insert(module.name);

@@ -136,7 +136,7 @@ void FtraceBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) 
   kernel = description.get();
   kernel.clock_scale = scale_of_clock(request_.clock);
   kernel_ = &kernel;
-  kernel_text_ = kernel_text_address(kernel.kallsyms);
+  kernel_text_ = kernel.kallsyms.kernel_text_address();
   command_ = command;
   const bool wants_calls = !request_.calls.functions.empty();
   const auto records = [&](const char* name) {

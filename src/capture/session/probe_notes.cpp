@@ -2,7 +2,6 @@
 #include "capture/session/probe_notes.hpp"
 
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,12 +34,8 @@ std::vector<std::string_view> old_functions(const KernelDescription& kernel) {
 
 }  // namespace
 
-// True if kallsyms contains the function. A line of kallsyms is "ADDRESS TYPE NAME" or "ADDRESS TYPE NAME\t[MODULE]".
 bool has_function(const KernelDescription& kernel, std::string_view function) {
-  const std::string& text = kernel.kallsyms;
-  const std::string end_of_line = fmt::format(" {}\n", function);
-  // std::string::find() takes five times as long, because each line of the text has several blanks.
-  return text.empty() || ::memmem(text.data(), text.size(), end_of_line.data(), end_of_line.size()) != nullptr;
+  return kernel.kallsyms.empty() || kernel.kallsyms.has_function(function);
 }
 
 void note_unprobed(KernelDescription& kernel, std::span<const std::string_view> functions, std::string_view reason) {

@@ -111,19 +111,9 @@ std::string moved(std::string_view lines, std::uint64_t by) {
   return out;
 }
 
-// Returns the start of the line before the first module's line. A reader that stops there does not make the kernel list
-// its modules. This matters if no module is loaded: after an empty list, the same open file never shows modules that
-// are loaded later.
-std::uint64_t in_front_of_modules(std::string_view kallsyms) {
-  const std::size_t first = std::min(kallsyms.find("]\n"), kallsyms.size());
-  std::size_t line = kallsyms.substr(0, first).rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
-  if (line > 0) line = kallsyms.substr(0, line - 1).rfind('\n') + 1;
-  return line;
-}
-
 }  // namespace
 
-KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms)
+KernelChanges::KernelChanges(std::function<std::uint64_t()> now, const KallsymsText& kallsyms)
     : now_(std::move(now)),
       uevents_(open_uevents()),
       next_look_(std::chrono::steady_clock::now() + kLookEvery),
@@ -131,7 +121,7 @@ KernelChanges::KernelChanges(std::function<std::uint64_t()> now, std::string_vie
       cpus_looked_at_(now_()),
       modules_looked_at_(cpus_looked_at_),
       modules_(initialised_modules()),
-      modules_at_(in_front_of_modules(kallsyms)),
+      modules_at_(kallsyms.in_front_of_modules()),
       online_(online_cpus()),
       suspended_at_begin_ns_(suspended_ns()),
       wall_offset_at_begin_ns_(wall_offset_ns()) {}

@@ -21,6 +21,7 @@
 
 #include "base/file.hpp"
 #include "base/proc_text.hpp"
+#include "trace/code/kallsyms_text.hpp"
 
 namespace kmt {
 
@@ -35,7 +36,7 @@ class KernelChanges {
   using CpusChanged = std::function<void(const std::vector<CpuChange>& changes, std::uint64_t since_ticks)>;
 
   // `now` returns the trace clock's time in ticks. `kallsyms` is the current text of /proc/kallsyms.
-  KernelChanges(std::function<std::uint64_t()> now, std::string_view kallsyms);
+  KernelChanges(std::function<std::uint64_t()> now, const KallsymsText& kallsyms);
 
   // Sets the callback for changes of CPUs.
   void on_cpu_changes(CpusChanged changed) { cpus_changed_ = std::move(changed); }

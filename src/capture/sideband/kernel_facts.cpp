@@ -25,6 +25,7 @@
 #include "capture/features/kernel_symbols.hpp"
 #include "capture/sideband/build_ids.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
+#include "trace/code/kallsyms_text.hpp"
 #include "trace/info/memory_nodes.hpp"
 
 namespace kmt {
@@ -142,6 +143,18 @@ std::map<std::string, std::string> notes_of_machine(const KernelDescription& ker
   return notes;
 }
 
+// Returns an empty text if the file cannot be read.
+KallsymsText read_kallsyms() {
+  const std::string path = "/proc/kallsyms";
+  try {
+    const FileDescriptor file = open_file(path, O_RDONLY);
+    std::array<char, 1 << 14> part;
+    return KallsymsText::in_columns([&] { return std::string_view(part.data(), read_some(file.get(), part, path)); });
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 KernelDescription describe_running_kernel() {
@@ -169,8 +182,7 @@ std::optional<FormatText> describe_gfp_flags(const std::string& tracefs) {
 
 KernelDescription describe_kernel(const std::string& tracefs, const std::string& instance,
                                   const std::vector<EventName>& events, const std::string& clock) {
-  Background<std::string> kallsyms("a thread that reads the kernel's symbols",
-                                   [] { return try_read_file("/proc/kallsyms").value_or(""); });
+  Background<KallsymsText> kallsyms("a thread that reads the kernel's symbols", read_kallsyms);
   KernelDescription kernel = describe_running_kernel();
   note_memory_nodes(kernel.notes);
   // Since Linux 6.8 each instance has its own sub-buffer size.

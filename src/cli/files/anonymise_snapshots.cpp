@@ -22,7 +22,7 @@ std::vector<std::string> anonymise_snapshots(const std::string& input, const std
   description.uname = uname_of(description.kernel);
   const unsigned word_bits = description.kernel.long_bytes * 8;
   const Pseudonyms pseudonyms(key, word_bits);
-  const CodeLayout code(description.kernel.kallsyms, word_bits, pseudonyms.address(std::uint64_t{1} << 20));
+  const CodeLayout code(description.kernel.kallsyms.text(), word_bits, pseudonyms.address(std::uint64_t{1} << 20));
   std::vector<std::string> omitted;
   std::size_t damaged = 0;
   std::optional<kmt_format::SnapshotWriter> to;

@@ -11,7 +11,7 @@ void GivenSymbols::describe(const TraceDescription& description) {
   name_machine(description.uname, to.kernel);
   TraceInfo info;
   info.machine.kernel = to.kernel.release;
-  info.code.kallsyms = to.kernel.kallsyms;
+  info.code.kallsyms = to.kernel.kallsyms.text();
   info.recording.notes = to.kernel.notes;
   Findings findings;
   if (std::string symbols = symbols_from_elsewhere(info, files_, findings); !symbols.empty())

@@ -35,6 +35,7 @@
 #include "symbols/traceable_functions.hpp"
 #include "trace/calls/recorded_functions.hpp"
 #include "trace/calls/refused_functions.hpp"
+#include "trace/code/kallsyms_text.hpp"
 #include "views/text/lines.hpp"
 
 namespace kmt {

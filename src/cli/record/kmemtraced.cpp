@@ -12,7 +12,6 @@
 #include "base/new_file.hpp"
 #include "base/units.hpp"
 #include "capture/features/clocks.hpp"
-#include "capture/features/kernel_symbols.hpp"
 #include "capture/ftrace/recorder.hpp"
 #include "capture/tracefs/buffer_counters.hpp"
 #include "capture/tracefs/tracefs.hpp"
@@ -110,8 +109,8 @@ void trace_into_files(const RecordOptions& options) {
     refuse_other_files(cpus);
     ::unlink("total_overruns");  // the number of overruns is unknown until the end
     say("Copying /proc/kallsyms...\n");
-    write_new_file("kallsyms", kernel.kallsyms);
-    if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
+    write_new_file("kallsyms", kernel.kallsyms.text());
+    if (!kernel.kallsyms.has_addresses()) say_lack_of_symbols();
     writer.emplace(".", kernel, cpus);
     say("Logging... Press Control-C to stop.\n");
     return &*writer;

@@ -106,7 +106,7 @@ RecordingSink* RecordOutput::open(KernelDescription& kernel, const std::vector<u
   reserve_.take(directory_, bytes_at_end(options_, kernel, cpus.size()));
   if (writes_trace_dat(options_)) return nullptr;
   // A copy of the symbols would cost several megabytes, and only the file needs them from here on.
-  std::string kallsyms = std::exchange(kernel.kallsyms, {});
+  KallsymsText kallsyms = std::exchange(kernel.kallsyms, {});
   KernelDescription described = kernel;
   described.kallsyms = std::move(kallsyms);
   described.notes.merge(notes_of_recording(options_));

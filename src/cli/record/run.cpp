@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "capture/features/kernel_symbols.hpp"
 #include "capture/tracefs/tracefs.hpp"
 #include "snapshot/collect.hpp"
 
@@ -78,7 +77,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
   }
   if (output.is_one_file()) hooks.mapped = [&](UserMemory memory) { output.add(std::move(memory)); };
   const OpenSink open = [&](KernelDescription& kernel, const std::vector<unsigned>& cpus) {
-    if (!has_addresses(kernel.kallsyms)) say_lack_of_symbols();
+    if (!kernel.kallsyms.has_addresses()) say_lack_of_symbols();
     RecordingSink* const sink = output.open(kernel, cpus);
     if (steps.begins) steps.begins();
     return sink;

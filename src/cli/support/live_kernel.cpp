@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "capture/features/kernel_symbols.hpp"
 #include "cli/support/say.hpp"
+#include "trace/code/kallsyms_text.hpp"
 
 namespace kmt {
 

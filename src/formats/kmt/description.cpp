@@ -67,10 +67,10 @@ Payload encode_facts(const TraceDescription& description) {
   return out;
 }
 
-Payload encode_symbols_head(const TraceDescription& description) {
+Payload encode_kallsyms_head(std::size_t bytes) {
   Payload out;
   append_text(out, "kallsyms");
-  append_varint(out, description.kernel.kallsyms.size());
+  append_varint(out, bytes);
   return out;
 }
 
@@ -126,7 +126,7 @@ void decode_facts(Bytes payload, TraceDescription& description) {
     if (name == "printk_formats") kernel.printk_formats = value;
     if (name == "saved_cmdlines") kernel.saved_cmdlines = value;
     if (name == "thread_groups") kernel.thread_groups = value;
-    if (name == "kallsyms") kernel.kallsyms = value;
+    if (name == "kallsyms") kernel.kallsyms = std::string(value);
     if (name == "cpu_nodes") kernel.cpu_nodes = numbers(value);
     if (name == "cpu_stats" && description.cpu_stats.size() < kMostEntries) description.cpu_stats.emplace_back(value);
     if (name.starts_with(kNotePrefix) && kernel.notes.size() < kMostNotes)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/file_writer.hpp"
 
+#include <utility>
+
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -33,10 +35,16 @@ PackedChunk pack_symbols(const TraceDescription& description) {
   const auto bytes_of = [](const std::string& text) {
     return Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   };
-  const std::string& text = description.kernel.kallsyms;
-  if (const auto symbols = encode_symbols(text))
-    return {kSymbols, 0, make_text_chunk(kSymbols, 0, symbols->head, bytes_of(symbols->names))};
-  return {kFacts, 0, make_text_chunk(kFacts, 0, encode_symbols_head(description), bytes_of(text))};
+  const auto packed = [&](const SymbolColumns& symbols) {
+    return PackedChunk{kSymbols, 0,
+                       make_text_chunk(kSymbols, 0, encode_symbols_head(symbols), bytes_of(symbols.names))};
+  };
+  if (const SymbolColumns* const symbols = description.kernel.kallsyms.columns()) return packed(*symbols);
+  const std::string text = description.kernel.kallsyms.text();
+  std::string_view left = text;
+  const KallsymsText converted = KallsymsText::in_columns([&left] { return std::exchange(left, {}); });
+  if (const SymbolColumns* const symbols = converted.columns()) return packed(*symbols);
+  return {kFacts, 0, make_text_chunk(kFacts, 0, encode_kallsyms_head(text.size()), bytes_of(text))};
 }
 
 std::vector<PackedChunk> pack_description(const TraceDescription& description) {

@@ -235,7 +235,7 @@ StoredProfile read_profile(const TraceFile& file) {
     if (stored.profile.mean_bytes > kMostMeanBytes) throw Error("The profile's samples are too far apart");
     name_machine(contents.description.uname, contents.description.kernel);
     stored.profile.kernel = contents.description.kernel.release;
-    stored.kallsyms = std::move(contents.description.kernel.kallsyms);
+    stored.kallsyms = std::move(contents.description.kernel.kallsyms).text();
     return stored;
   } catch (Error& error) {
     throw error.at({file.path, {}, {}});

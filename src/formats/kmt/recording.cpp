@@ -22,7 +22,7 @@ std::vector<PackedChunk> begin_of(KernelDescription& kernel) {
   description.kernel = std::move(kernel);
   std::vector<PackedChunk> chunks = pack_description(description);
   kernel = std::move(description.kernel);
-  kernel.kallsyms = std::string();
+  kernel.kallsyms = {};
   return chunks;
 }
 

@@ -3,22 +3,17 @@
 // text of /proc/kallsyms takes half the space and half the time to compress.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/byte_reader.hpp"
+#include "trace/code/kallsyms_text.hpp"
 
 namespace kmt::kmt_format {
 
-// The payload of the chunk consists of both parts. The names are large and need no copy, see make_text_chunk().
-struct EncodedSymbols {
-  std::vector<std::uint8_t> head;
-  std::string names;
-};
-// Empty if the text does not have the form of /proc/kallsyms, and so would not be the same after decoding.
-std::optional<EncodedSymbols> encode_symbols(std::string_view kallsyms);
+// Returns the start of the chunk's payload. The names follow. They are large and need no copy, see make_text_chunk().
+std::vector<std::uint8_t> encode_symbols_head(const SymbolColumns& symbols);
 // Returns the text of /proc/kallsyms, at most 64 MiB. Throws Error.
 std::string decode_symbols(Bytes payload);
 

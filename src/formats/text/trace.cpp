@@ -321,14 +321,16 @@ void TextTrace::describe() {
         {shape.system, format_text(name, shape.id, fields, names_flags_ ? flags : std::vector<FlagName>{})});
   }
   if (calls_.any()) calls_.describe(static_cast<unsigned>(shapes_.size() + 1), kernel);
+  std::string kallsyms;
   for (const auto& [function, address] : functions_) {
     const std::size_t module = function.find(" [");
-    kernel.kallsyms +=
+    kallsyms +=
         fmt::format("{:016x} t {}{}{}\n", address, function.substr(0, module), module == std::string::npos ? "" : "\t",
                     module == std::string::npos ? "" : function.substr(module + 1));
   }
   if (!functions_.empty())
-    kernel.kallsyms += fmt::format("{:016x} t end_of_text\n", kFirstFunction + functions_.size() * kFunctionBytes);
+    kallsyms += fmt::format("{:016x} t end_of_text\n", kFirstFunction + functions_.size() * kFunctionBytes);
+  kernel.kallsyms = std::move(kallsyms);
   for (const auto& [tid, comm] : comms_) kernel.saved_cmdlines += fmt::format("{} {}\n", tid, comm);
   if (lacks_cpus_ || (nameless_lack_cpus_ && !known_.has_names)) findings_.add({Imperfection::unknown_cpus, ""});
   if (!functions_.empty()) findings_.add({Imperfection::made_up_addresses, ""});

@@ -43,7 +43,7 @@ void read_event_formats(ByteReader& in, KernelDescription& kernel) {
   }
 }
 
-void read_kallsyms(ByteReader& in, KernelDescription& kernel) { kernel.kallsyms = in.text(in.u32()); }
+void read_kallsyms(ByteReader& in, KernelDescription& kernel) { kernel.kallsyms = std::string(in.text(in.u32())); }
 void read_printk(ByteReader& in, KernelDescription& kernel) { kernel.printk_formats = in.text(in.u32()); }
 void read_cmdlines(ByteReader& in, KernelDescription& kernel) { kernel.saved_cmdlines = in.text(in.u64()); }
 

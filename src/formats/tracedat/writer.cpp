@@ -150,7 +150,8 @@ Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
   out.text(header_info(kernel).bytes()).text(ftrace_formats(kernel).bytes()).text(event_formats(kernel).bytes());
-  out.text(short_sized(kernel, kernel.kallsyms).bytes()).text(short_sized(kernel, kernel.printk_formats).bytes());
+  out.text(short_sized(kernel, kernel.kallsyms.text()).bytes())
+      .text(short_sized(kernel, kernel.printk_formats).bytes());
   out.sized(kernel.saved_cmdlines);
   const unsigned cpus = recording.cpus.empty() ? 0 : recording.cpus.back().cpu + 1;
   out.u32(cpus).c_string("options  ");
@@ -194,7 +195,7 @@ Front front_of_version_7(const RawRecording& recording) {
   section(kHeaderInfo, "headers", header_info(kernel));
   section(kFtraceEvents, "ftrace events", ftrace_formats(kernel));
   section(kEventFormats, "events format", event_formats(kernel));
-  section(kKallsyms, "kallsyms", short_sized(kernel, kernel.kallsyms));
+  section(kKallsyms, "kallsyms", short_sized(kernel, kernel.kallsyms.text()));
   section(kPrintk, "printk", short_sized(kernel, kernel.printk_formats));
   section(kCmdLines, "command lines", Output(kernel.byte_order).sized(kernel.saved_cmdlines));
   append_options(options, recording);

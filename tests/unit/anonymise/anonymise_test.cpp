@@ -160,7 +160,7 @@ TEST(UserLayout, CodeHasTheSameLayoutInAllProcesses) {
 TEST(Anonymous, DescriptionDoesNotIdentifyTheMachine) {
   TraceDescription description;
   description.uname = "Linux payroll-db 6.1.0 x86_64";
-  description.kernel.kallsyms = kKallsyms;
+  description.kernel.kallsyms = std::string(kKallsyms);
   description.kernel.saved_cmdlines = "17 postgres\n18 payroll\n";
   description.kernel.notes = {{"arguments", "kmemtrace record -- payroll"},
                               {"kernel_version", "#1 SMP"},

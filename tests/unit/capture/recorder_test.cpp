@@ -98,12 +98,6 @@ TEST(Recorder, SubBufferSizeIsReadFromTheHeaderPage) {
   EXPECT_EQ(kernel_long_bytes(""), 0u);
 }
 
-TEST(Recorder, HiddenAddressesAreDetected) {
-  EXPECT_FALSE(has_addresses("0000000000000000 T first\n0000000000000000 t second\n"));
-  EXPECT_TRUE(has_addresses("0000000000000000 A per_cpu\nffffffff81000000 T _text\n"));
-  EXPECT_FALSE(has_addresses(""));
-}
-
 TEST(Recorder, PatternsSelectEventsAndTyposGetSuggestions) {
   const std::vector<EventName> available = {{"kmem", "kfree"}, {"kmem", "kmalloc"}, {"sched", "sched_switch"}};
   EXPECT_EQ(select_events(available, {"kmem:k*"}).size(), 2u);

@@ -27,7 +27,7 @@ KernelDescription recorded_kernel() {
   kernel.clock = "mono";
   kernel.saved_cmdlines = "1 init\n42 a name\n";
   kernel.thread_groups = "1 1\n42 42\n";
-  kernel.kallsyms = "ffffffff81000000 T _text\n";
+  kernel.kallsyms = std::string("ffffffff81000000 T _text\n");
   kernel.formats = {{"ftrace", "name: print\nID: 5\n"},
                     {"kmem", "name: kmalloc\nID: 500\n" + std::string(3000, 'x')},
                     {"kmemtrace", "name: kfree_rcu\nID: 2001\n"}};

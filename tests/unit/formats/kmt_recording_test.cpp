@@ -55,7 +55,7 @@ KernelDescription kernel() {
       "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
       "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
   for (const auto& [system, text] : kmem_formats(kMachine)) kernel.formats.push_back({system, text});
-  kernel.kallsyms = "ffffffff81000000 T first_function\n";
+  kernel.kallsyms = std::string("ffffffff81000000 T first_function\n");
   kernel.clock = "mono";
   kernel.notes = {{"recorder", "a test"}};
   return kernel;

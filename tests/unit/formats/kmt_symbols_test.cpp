@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -25,10 +26,12 @@ Payload payload_of(std::uint64_t digits, std::string_view types, const Payload& 
   return out;
 }
 
-std::optional<Payload> encoded(const std::string& text) {
-  const auto symbols = encode_symbols(text);
-  if (!symbols) return std::nullopt;
-  Payload whole = symbols->head;
+// Empty if the text has no columns.
+std::optional<Payload> encoded(std::string_view text) {
+  const KallsymsText kallsyms = KallsymsText::in_columns([&text] { return std::exchange(text, {}); });
+  const SymbolColumns* const symbols = kallsyms.columns();
+  if (symbols == nullptr) return std::nullopt;
+  Payload whole = encode_symbols_head(*symbols);
   whole.insert(whole.end(), symbols->names.begin(), symbols->names.end());
   return whole;
 }
@@ -39,7 +42,7 @@ void expect_restored(const std::string& text) {
   EXPECT_EQ(decode_symbols(*columns), text);
 }
 
-void expect_other_form(const std::string& text) { EXPECT_FALSE(encode_symbols(text)) << text; }
+void expect_other_form(const std::string& text) { EXPECT_FALSE(encoded(text)) << text; }
 
 }  // namespace
 

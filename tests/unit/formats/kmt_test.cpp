@@ -678,7 +678,7 @@ TEST(KmtProfile, IsReadBackUnchanged) {
   kernel.system_name = "Linux";
   kernel.node_name = "host";
   kernel.machine = "x86_64";
-  kernel.kallsyms = "ffffffff81000000 t somewhere\n";
+  kernel.kallsyms = std::string("ffffffff81000000 t somewhere\n");
   const DrawnProfile profile = some_profile();
   write_profile(file.path(), profile, kernel);
   const std::string bytes = read_file(file.path());
@@ -686,7 +686,7 @@ TEST(KmtProfile, IsReadBackUnchanged) {
   const StoredProfile read = read_profile(written);
   expect_same(read.profile, profile);
   EXPECT_EQ(read.profile.kernel, "6.1.0-test");
-  EXPECT_EQ(read.kallsyms, kernel.kallsyms);
+  EXPECT_EQ(read.kallsyms, kernel.kallsyms.text());
   EXPECT_THROW(open_trace(written), Error);
 
   std::vector<std::uint8_t> damaged(bytes.begin(), bytes.end());

@@ -94,7 +94,7 @@ const File& recording() {
     const File dat = bytes_of(data + "/i386/trace.mono.dat");
     read_records(TraceFile{"trace.mono.dat", dat, nullptr}, {}, all, findings);
     all.description.cpu_stats.clear();
-    all.description.kernel.kallsyms.clear();
+    all.description.kernel.kallsyms = {};
 
     const Folder folder;
     FileWriter writer(folder.file("x.kmt"));

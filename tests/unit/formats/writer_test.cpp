@@ -49,7 +49,7 @@ class WriterOf : public testing::TestWithParam<Case> {
     kernel.header_page = header_page(machine);
     kernel.header_event = "# compressed entry header\n";
     for (const auto& [system, text] : kmem_formats(machine)) kernel.formats.push_back({system, text});
-    kernel.kallsyms = "81000000 T first_function\n";
+    kernel.kallsyms = std::string("81000000 T first_function\n");
     kernel.saved_cmdlines = "7 worker\n";
     kernel.clock_choices = "local [mono]\n";
     kernel.clock = "mono";
@@ -124,7 +124,7 @@ TEST_P(WriterOf, EverythingIsReadBack) {
   EXPECT_EQ(info.machine.cpus, 4u);
   EXPECT_EQ(info.clock.name, "mono");
   EXPECT_EQ(info.tasks.comms.at(7), "worker");
-  EXPECT_EQ(info.code.kallsyms, made.kernel.kallsyms);
+  EXPECT_EQ(info.code.kallsyms, made.kernel.kallsyms.text());
   EXPECT_EQ(lost_events_per_cpu(info.losses, info.machine.cpus), (std::vector<std::uint64_t>{0, 1, 0, 3}));
   EXPECT_EQ(info.machine.cpu_nodes, (std::vector<std::int16_t>{0, 0, kNoNode, 1}));
   for (const Imperfection kind :

@@ -140,9 +140,9 @@ void BpfBackend::prepare(const HeldCommand* command, RecordOutcome& outcome) {
 
 void BpfBackend::set_up_calls(const ProgramsRequest& wanted, RecordOutcome& outcome) {
   KernelDescription& kernel = outcome.recording.kernel;
-  calls_.emplace(
-      CallRecorder{CallPrograms(request_.calls, wanted, programs_->shared(), kernel.kallsyms, hooks_.interrupted),
-                   CallLayout(request_.calls.functions, kernel.formats)});
+  calls_.emplace(CallRecorder{
+      CallPrograms(request_.calls, wanted, programs_->shared(), kernel.kallsyms.text(), hooks_.interrupted),
+      CallLayout(request_.calls.functions, kernel.formats)});
   outcome.call_backend = calls_->programs.backend();
   outcome.call_backend_reason = calls_->programs.reason();
   for (FormatText& format : calls_->layout.formats()) kernel.formats.push_back(std::move(format));
@@ -156,7 +156,7 @@ std::optional<StackRecords> BpfBackend::stack_records(const KernelDescription& k
   const auto format_of = [this](const char* name) {
     return read_file(fmt::format("{}/events/ftrace/{}/format", tracefs_, name));
   };
-  StackRecords stacks{{}, {}, TracingFrames(kernel.kallsyms)};
+  StackRecords stacks{{}, {}, TracingFrames(kernel.kallsyms.text())};
   if (request_.stacks) stacks.kernel = stack_layout_of(format_of("kernel_stack"));
   if (request_.user_stacks) stacks.user = user_stack_layout_of(format_of("user_stack"));
   return stacks;
