@@ -20,7 +20,7 @@ from machine import run_script  # noqa: E402
 
 ARCHITECTURE = sys.argv.pop()
 MOST_BYTES = 6 << 20
-MOST_MEMORY = 24 << 20  # The text of /proc/kallsyms needs about 9 MiB while the recording starts.
+MOST_MEMORY = 16 << 20
 
 
 class Recorder(unittest.TestCase):
