@@ -73,11 +73,13 @@ Grouping::Grouping(std::vector<GroupKey> by, const TraceInfo& info, const TraceT
       task_keys_.push_back(key);
 }
 
-void Grouping::begin_batch() {
+bool Grouping::begin_batch() {
   tasks_.begin_batch();
   in_batches_ = true;
   // Some origins depend on the names of GFP flags, which the trace may state later.
-  if (std::exchange(known_flags_, info_.tables.gfp_flags.size()) != info_.tables.gfp_flags.size()) recent_.forget();
+  if (std::exchange(known_flags_, info_.tables.gfp_flags.size()) == info_.tables.gfp_flags.size()) return true;
+  recent_.forget();
+  return false;
 }
 
 std::uint32_t Grouping::origin_of(const Event& event) {

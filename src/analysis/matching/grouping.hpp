@@ -79,8 +79,8 @@ class Grouping {
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
   // Call this function before each batch of events, if the trace's data does not change during a batch. It saves time
-  // for most events.
-  void begin_batch();
+  // for most events. Returns false if events may have other origins than equal events of earlier batches.
+  bool begin_batch();
   PageUse page_use_of(const Event& event);  // `event` is an allocation of pages or of a vmalloc area
   // Learns from an event. Call this for each event of the trace, in order of time, before origin_of().
   void see(const Event& event) {
@@ -89,8 +89,22 @@ class Grouping {
     if (by_syscall_ && (is_syscall(event.kind) || event.kind == EventKind::other)) syscalls_.see(event);
   }
 
+  // True if see() has an effect.
+  bool learns_from_events() const { return by_container_ || by_syscall_; }
+
   // Returns the number of an allocation's origin. Numbers start with 1; 0 means "none".
   std::uint32_t origin_of(const Event& event);
+  // True if the origin of an event depends only on its CallShape, on its CPU if by_cpu() is true, and on the rows of
+  // its task for task_keys().
+  bool repeats() const { return repeats_; }
+  bool by_cpu() const { return by_cpu_; }
+  const std::vector<GroupKey>& task_keys() const { return task_keys_; }
+  std::uint32_t task_row(GroupKey key, const Event& event) { return tasks_.row_of(key, event); }
+  // True if events with equal rows in one of the two have equal rows in the other.
+  bool has_rows_like(const Grouping& other) const {
+    return options_.tree == other.options_.tree && options_.with_interrupted == other.options_.with_interrupted &&
+           &trace_tasks_ == &other.trace_tasks_;
+  }
   // Returns the origins that were added since the last call, in order of their numbers.
   std::vector<Origin> take_new_origins() { return std::exchange(new_origins_, {}); }
 
@@ -169,7 +183,7 @@ class Grouping {
   enum class Makes : std::uint8_t { not_known, nothing, pid_space };
   std::vector<Makes> makes_;  // index: call site
   bool by_cpu_;
-  bool repeats_;  // true: events with equal RecentOrigins::Key have the same origin
+  bool repeats_;
   TaskRows tasks_;
   std::vector<GroupKey> task_keys_;  // the keys whose values are rows of tasks_
   bool in_batches_ = false;          // true: begin_batch() was called

@@ -28,12 +28,12 @@ unsigned unit_of(const Event& event) {
 
 }  // namespace
 
-void Classifier::begin_batch(const EventBatch& events) {
+bool Classifier::begin_batch(const EventBatch& events) {
   if (!begun_ && !events.empty()) {
     filter_.begin(events.front().time_ns);
     begun_ = true;
   }
-  grouping_.begin_batch();
+  return grouping_.begin_batch();
 }
 
 void Classifier::end_batch(const EventBatch& events, BatchOrigins& origins) {
@@ -53,16 +53,6 @@ void Classifier::classify(MatchedBatch& batch, BatchOrigins& origins) {
   for (auto& queue : batch.queues) queue.clear();
   begin_batch(batch.events);
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) classify(batch.events[i], i, batch.steps[i], batch);
-  end_batch(batch.events, origins);
-}
-
-void Classifier::find_origins(const MatchedBatch& batch, BatchOrigins& origins) {
-  origins.of_events.resize(batch.events.size());
-  begin_batch(batch.events);
-  for (std::size_t i = 0; i < batch.events.size(); ++i) {
-    grouping_.see(batch.events[i]);
-    origins.of_events[i] = batch.steps[i].origin == 0 ? 0 : grouping_.origin_of(batch.events[i]);
-  }
   end_batch(batch.events, origins);
 }
 

@@ -57,24 +57,24 @@ struct MatchedBatch {
 
 // The part of a matched batch that depends on the keys of a report.
 struct BatchOrigins {
-  std::vector<Origin> new_origins;       // their numbers follow those of earlier batches; the first number is 1
-  std::vector<std::uint32_t> freers;     // index: event; value: Grouping::freer_of(); empty if no key needs it
-  std::vector<std::uint32_t> of_events;  // index: event; only used by find_origins()
+  std::vector<Origin> new_origins;    // their numbers follow those of earlier batches; the first number is 1
+  std::vector<std::uint32_t> freers;  // index: event; value: Grouping::freer_of(); empty if no key needs it
 };
 
 class Classifier {
  public:
   Classifier(EventFilter filter, Grouping& grouping) : filter_(std::move(filter)), grouping_(grouping) {}
   void classify(MatchedBatch& batch, BatchOrigins& origins);
-  // Finds the origins of the events that classify() of another report selected. Both reports must have the same filter.
-  // Stores the origins in origins.of_events.
-  void find_origins(const MatchedBatch& batch, BatchOrigins& origins);
   const EventFilter& filter() const { return filter_; }
+
+  // The first and the last step of classify(). In between, classify() passes each event to grouping(). The result of
+  // begin_batch() is that of Grouping::begin_batch().
+  bool begin_batch(const EventBatch& events);
+  void end_batch(const EventBatch& events, BatchOrigins& origins);
+  Grouping& grouping() { return grouping_; }
 
  private:
   void classify(const Event& event, std::uint32_t index, Step& step, MatchedBatch& batch);
-  void begin_batch(const EventBatch& events);
-  void end_batch(const EventBatch& events, BatchOrigins& origins);
 
   EventFilter filter_;
   Grouping& grouping_;

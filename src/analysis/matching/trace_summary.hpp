@@ -46,8 +46,12 @@ struct EventCounts {
 
   void add(const Event& event) {
     span.add(event);
-    if (of_type.size() <= event.type.value) of_type.resize(event.type.value + std::size_t{1});
-    ++of_type[event.type.value];
+    count(event.type);
+  }
+  // Counts an event whose time is added separately.
+  void count(EventTypeId type) {
+    if (of_type.size() <= type.value) of_type.resize(type.value + std::size_t{1});
+    ++of_type[type.value];
   }
   void add(const EventCounts& other);
 };

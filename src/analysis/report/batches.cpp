@@ -13,7 +13,9 @@ AnalysisStages::AnalysisStages(std::span<ReportAnalysis* const> analyses) : anal
     });
     if (same != groups_.end()) analyses[i]->share_matching(*analyses[same->members[0]]);
     group_of_.push_back(static_cast<std::size_t>(same - groups_.begin()));
-    (same == groups_.end() ? groups_.emplace_back() : *same).members.push_back(i);
+    Group& group = same == groups_.end() ? groups_.emplace_back() : *same;
+    group.members.push_back(i);
+    group.shared.add(analyses[i]->classifier());
   }
 }
 
@@ -40,18 +42,11 @@ void AnalysisStages::run(std::size_t stage, ReportBatch& batch) {
     Group& group = groups_[i];
     const std::size_t first = group.members.front();
     analyses_[first]->run_stage(static_cast<unsigned>(stage), batch.matched[i], batch.origins[first]);
-    if (stage == 0 && group.members.size() > 1) find_origins(group, batch.matched[i], batch.origins);
+    if (stage > 0 || group.members.size() == 1) continue;
+    std::vector<BatchOrigins*> of_group;
+    for (const std::size_t member : group.members) of_group.push_back(&batch.origins[member]);
+    group.shared.find_origins(batch.matched[i], of_group);
   }
-}
-
-// Finds the origins for all reports of the group except the first, which has found its own.
-void AnalysisStages::find_origins(Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins) {
-  std::vector<BatchOrigins*> of_group;
-  for (const std::size_t member : group.members) {
-    if (member != group.members.front()) analyses_[member]->find_origins(batch, origins[member]);
-    of_group.push_back(&origins[member]);
-  }
-  group.shared.join(batch, of_group);
 }
 
 void run_in_one_thread(Source& source, std::span<ReportAnalysis* const> analyses) {

@@ -34,7 +34,6 @@ class AnalysisStages {
     std::vector<std::size_t> members;  // indices into analyses_
     SharedMatching shared;             // only used if there are several members
   };
-  void find_origins(Group& group, MatchedBatch& batch, std::vector<BatchOrigins>& origins);
 
   std::span<ReportAnalysis* const> analyses_;
   std::vector<Group> groups_;

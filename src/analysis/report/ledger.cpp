@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace kmt {
 
@@ -12,15 +13,6 @@ void allocated_at(Account& account, std::uint64_t time_ns) {
   const bool first = account.allocations + account.failed_allocations == 0;
   account.first_ns = first ? time_ns : std::min(account.first_ns, time_ns);
   account.last_ns = std::max(account.last_ns, time_ns);
-}
-
-// Adds live bytes to a sum, which is an Account or a Ledger::Allocated.
-void grow(auto& of, std::uint64_t bytes, std::uint64_t time_ns) {
-  of.live_bytes += bytes;
-  if (of.live_bytes > of.peak_bytes) {
-    of.peak_bytes = of.live_bytes;
-    of.peak_ns = time_ns;
-  }
 }
 
 // Returns the lifetime in nanoseconds. Returns 0 if the end is earlier than the start, as in a damaged trace.
@@ -35,8 +27,8 @@ void Ledger::add(const MatchedBatch& batch, const BatchOrigins& origins) {
   for (const Origin& origin : origins.new_origins)
     if (accounts_.size() <= origin.group) accounts_.resize(origin.group + std::size_t{1});
 
-  if (window_ && whole_span_.events == 0 && !batch.events.empty()) window_->begin(batch.events.front().time_ns);
-  for (const Event& event : batch.events) whole_span_.add(event);
+  if (totals_) totals_->add(batch);
+  if (!batch.events.empty() && !std::exchange(begun_, true) && window_) window_->begin(batch.events.front().time_ns);
   const PagesTaken* pages = batch.pages.data();
   const PagesTaken* const pages_end = pages + batch.pages.size();
   for (std::uint32_t i = 0; i < batch.events.size(); ++i) {
@@ -45,7 +37,6 @@ void Ledger::add(const MatchedBatch& batch, const BatchOrigins& origins) {
     if (step.outcome == Outcome::unseen) continue;
     if (history_) history_->see(event);
     if (traffic_) traffic_->see(event);
-    (step.selected ? selected_events_ : other_events_).add(event);
     const PagesTaken* const taken = pages;
     while (pages != pages_end && pages->event == i) ++pages;
     const std::uint32_t freer = origins.freers.empty() ? 0 : origins.freers[i];
@@ -63,22 +54,28 @@ void Ledger::add(const MatchedBatch& batch, const BatchOrigins& origins) {
                 {step.began_ns, origins_[step.origin].bytes_allocated, step.origin, step.began_cpu, true, freer});
       check_free(event, step);
     } else if (step.selected) {
-      Allocated& of = allocated(allocator_of(event.kind));
-      if (step.outcome == Outcome::freed_null) {
-        ++of.null_frees;
-      } else if (step.outcome != Outcome::freed_nothing) {
-        ++of.unmatched_frees;
-        const bool again = step.outcome != Outcome::allocated_before_trace;
-        if (again && options_.recorder.freed_own(event)) {
-          ++recorder_frees_;
-          continue;
-        }
-        if (history_ && !again && is_slab_free(event.kind)) history_->freed_older(event);
-        found(again ? Imperfection::double_free_or_untraced_allocation : Imperfection::allocated_before_trace, event,
-              step.call_site, event.call_site, event.cache.value);
-      }
+      add_unmatched(event, step);
     }
   }
+}
+
+// Handles a free that ends no allocation of the trace.
+void Ledger::add_unmatched(const Event& event, const Step& step) {
+  if (step.outcome == Outcome::freed_nothing) return;
+  if (step.outcome == Outcome::freed_null) {
+    if (totals_) ++totals_->of(allocator_of(event.kind)).null_frees;
+    return;
+  }
+  const bool again = step.outcome != Outcome::allocated_before_trace;
+  if (history_ && !again && is_slab_free(event.kind)) history_->freed_older(event);
+  if (!totals_) return;
+  ++totals_->of(allocator_of(event.kind)).unmatched_frees;
+  if (again && options_.recorder.freed_own(event)) {
+    ++totals_->recorder_frees;
+    return;
+  }
+  found(again ? Imperfection::double_free_or_untraced_allocation : Imperfection::allocated_before_trace, event,
+        step.call_site, event.call_site, event.cache.value);
 }
 
 void Ledger::fail(const Event& event, const Step& step) {
@@ -87,7 +84,7 @@ void Ledger::fail(const Event& event, const Step& step) {
   Account& account = accounts_[origin.group];
   allocated_at(account, event.time_ns);
   ++account.failed_allocations;
-  if (origin.allocator == Allocator::pages) ++orders_[event.order].failed_allocations;
+  if (totals_ && origin.allocator == Allocator::pages) ++totals_->orders[event.order].failed_allocations;
   found(Imperfection::failed_allocation, event, {}, event.call_site, event.cache.value);
 }
 
@@ -101,8 +98,8 @@ void Ledger::open(const Event& event, std::uint32_t number) {
   account.bytes_requested += origin.bytes_requested;
   account.bytes_allocated += origin.bytes_allocated;
   ++account.live_allocations;
-  grow(account, origin.bytes_allocated, event.time_ns);
-  grow(allocated(origin.allocator), origin.bytes_allocated, event.time_ns);
+  grow_live(account, origin.bytes_allocated, event.time_ns);
+  if (totals_) grow_live(totals_->of(origin.allocator), origin.bytes_allocated, event.time_ns);
 }
 
 void Ledger::replace(const Event& event, const Step& step) {
@@ -125,11 +122,11 @@ void Ledger::begin(const Event& event, const Step& step) {
   if (step.origin == 0) return;
   const Origin& origin = origins_[step.origin];
   open(event, step.origin);
-  if (!is_slab_alloc(event.kind)) return;
+  if (!totals_ || !is_slab_alloc(event.kind)) return;
   if (origin.bytes_allocated < origin.bytes_requested)
     found(Imperfection::allocated_less_than_requested, event, {}, event.call_site, event.cache.value);
   if (event.node != kNoNode && event.cpu < options_.cpu_nodes.size() && options_.cpu_nodes[event.cpu] != event.node)
-    ++cross_node_allocations_;
+    ++totals_->cross_node_allocations;
 }
 
 void Ledger::take_back(const Origin& origin) {
@@ -150,7 +147,7 @@ void Ledger::end(const Ending& ending) {
   Account& account = accounts_[origin.group];
   if (ending.whole) --account.live_allocations;
   account.live_bytes -= ending.bytes;
-  allocated(origin.allocator).live_bytes -= ending.bytes;
+  if (totals_) totals_->of(origin.allocator).live_bytes -= ending.bytes;
   if (history_) history_->ended(ending.origin, origin, ending.bytes, ending.whole);
 }
 
@@ -197,7 +194,7 @@ void Ledger::add_freed(const Event& event, const Ending& ending, const Origin& o
 void Ledger::add_page_event(const Event& event, const Step& step, std::span<const PagesTaken> parts,
                             std::uint32_t freer) {
   if (step.outcome == Outcome::impossible_order) {
-    if (step.selected) ++anomalies_[static_cast<std::size_t>(Imperfection::impossible_order)];
+    if (totals_ && step.selected) ++totals_->anomalies[static_cast<std::size_t>(Imperfection::impossible_order)];
     return;
   }
   if (step.freed_again && step.selected && !options_.recorder.freed_own(event))
@@ -207,7 +204,7 @@ void Ledger::add_page_event(const Event& event, const Step& step, std::span<cons
     if (part.origin == 0) continue;
     of_selected = true;
     const Ending ending{part.began_ns, part.pages * options_.page_size, part.origin, part.began_cpu, part.head, freer};
-    orders_[part.order].live_bytes -= ending.bytes;
+    if (totals_) totals_->orders[part.order].live_bytes -= ending.bytes;
     if (event.kind == EventKind::page_free) {
       end_freed(event, ending);
     } else {
@@ -216,14 +213,15 @@ void Ledger::add_page_event(const Event& event, const Step& step, std::span<cons
       if (history_ && part.head) history_->reallocated(part.origin, part.began_ns);
     }
   }
-  PageOrderRow& row = orders_[event.order];
+  if (event.kind == EventKind::page_alloc && step.origin != 0) open(event, step.origin);
+  if (!totals_) return;
+  PageOrderRow& row = totals_->orders[event.order];
   if (event.kind == EventKind::page_free) {
     if (of_selected || (parts.empty() && step.selected)) ++row.frees;
     return;
   }
   if (step.origin == 0) return;
   const Origin& origin = origins_[step.origin];
-  open(event, step.origin);
   ++row.allocations;
   row.bytes_allocated += origin.bytes_allocated;
   row.live_bytes += origin.bytes_allocated;
@@ -232,6 +230,7 @@ void Ledger::add_page_event(const Event& event, const Step& step, std::span<cons
 void Ledger::check_free(const Event& event, const Step& step) {
   if (!is_slab_free(event.kind)) return;
   if (history_) history_->freed(step.origin, event.cache);
+  if (!totals_) return;
   const Origin& origin = origins_[step.origin];
   if (freed_by_wrong_family(origin.from_cache, event, options_.cache_object_may_be_kfreed))
     found(Imperfection::freed_by_another_family, event, origin.call_site, event.call_site, event.cache.value);
@@ -240,13 +239,7 @@ void Ledger::check_free(const Event& event, const Step& step) {
 }
 
 void Ledger::found(Imperfection kind, const Event& event, CallSiteId first, CallSiteId second, std::uint32_t cache) {
-  if (kind != Imperfection::failed_allocation) ++anomalies_[static_cast<std::size_t>(kind)];
-  const auto [id, is_new] = anomaly_keys_.id_of({first.value, second.value, cache, static_cast<std::uint16_t>(kind),
-                                                 static_cast<std::uint16_t>(allocator_of(event.kind))});
-  if (is_new) anomaly_counts_.push_back({0, event.time_ns, 0});
-  AnomalyCount& count = anomaly_counts_[id];
-  ++count.count;
-  count.last_ns = std::max(count.last_ns, event.time_ns);
+  if (totals_) totals_->found(kind, event, first, second, cache);
 }
 
 bool Ledger::on_other_node(std::uint16_t cpu, std::uint16_t other) const {

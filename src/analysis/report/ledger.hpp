@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps the accounts of a report. For each group: how much memory it allocated, freed and still has live, and its
-// anomalies.
+// Keeps the accounts of a report: how much memory each group allocated, freed and still has live.
 #pragma once
 
 #include <array>
@@ -13,11 +12,10 @@
 
 #include "analysis/matching/freed_by.hpp"
 #include "analysis/matching/matching.hpp"
-#include "analysis/matching/trace_summary.hpp"
 #include "analysis/report/history.hpp"
+#include "analysis/report/totals.hpp"
 #include "analysis/report/traffic_log.hpp"
 #include "analysis/report/window.hpp"
-#include "base/intern_table.hpp"
 #include "results/report/report.hpp"
 
 namespace kmt {
@@ -30,20 +28,6 @@ struct Account : AllocationSums {
   std::uint64_t last_ns = 0;
   std::uint64_t cross_node_frees = 0;
   Lifetimes lifetimes;
-};
-
-// The properties by which anomalies are counted together: the call sites of the two events, the cache and the kind.
-struct AnomalyKey {
-  std::uint32_t first_site;   // CallSiteId; 0: none
-  std::uint32_t second_site;  // CallSiteId; 0: none
-  std::uint32_t cache;        // a CacheId
-  std::uint16_t kind;         // an Imperfection
-  std::uint16_t allocator;
-};
-struct AnomalyCount {
-  std::uint64_t count = 0;
-  std::uint64_t first_ns = 0;
-  std::uint64_t last_ns = 0;
 };
 
 struct LedgerOptions {
@@ -78,17 +62,9 @@ class Ledger {
     if (history_) history_->end(time_ns);
   }
 
-  struct Allocated {
-    std::uint64_t live_bytes = 0;
-    std::uint64_t peak_bytes = 0;
-    std::uint64_t peak_ns = 0;
-    std::uint64_t unmatched_frees = 0;
-    std::uint64_t null_frees = 0;
-  };
-
-  const EventCounts& selected_events() const { return selected_events_; }
-  const EventCounts& other_events() const { return other_events_; }  // events that are not selected
-  const EventSpan& whole_span() const { return whole_span_; }        // all events of the trace
+  // Computes no totals from now on. Call this before the first batch.
+  void leave_totals_out() { totals_.reset(); }
+  const std::optional<Totals>& totals() const { return totals_; }
   const std::vector<Origin>& origins() const { return origins_; }
   const std::vector<Account>& accounts() const { return accounts_; }
   // Freed allocations of a group are counted by the values of those keys that are only known at the free. This key
@@ -106,14 +82,6 @@ class Ledger {
   const std::optional<History>& history() const { return history_; }     // set if LedgerOptions::history is set
   std::optional<TrafficLog>& traffic() { return traffic_; }              // set if LedgerOptions::traffic is set
   const std::optional<WindowCounts>& window() const { return window_; }  // set if LedgerOptions::window is set
-  const Allocated& allocated(Allocator allocator) const { return allocated_[static_cast<std::size_t>(allocator)]; }
-  const std::array<PageOrderRow, kMostPageOrder + 1>& orders() const { return orders_; }
-  std::uint64_t cross_node_allocations() const { return cross_node_allocations_; }
-  std::uint64_t recorder_frees() const { return recorder_frees_; }  // as in ExplainedAnomalies
-  const std::array<std::uint64_t, kImperfections.size()>& anomalies() const { return anomalies_; }
-  std::size_t anomaly_pairs() const { return anomaly_counts_.size(); }
-  const AnomalyKey& anomaly_key(std::size_t pair) const { return anomaly_keys_[static_cast<std::uint32_t>(pair)]; }
-  const AnomalyCount& anomaly_count(std::size_t pair) const { return anomaly_counts_[pair]; }
 
  private:
   // An allocation that an event ends, or the part of an allocation that the event ends.
@@ -126,13 +94,13 @@ class Ledger {
     std::uint32_t freer = 0;  // a number like FreedKey::freer
   };
 
-  Allocated& allocated(Allocator allocator) { return allocated_[static_cast<std::size_t>(allocator)]; }
   void open(const Event& event, std::uint32_t number);
   void begin(const Event& event, const Step& step);
   void fail(const Event& event, const Step& step);
   void replace(const Event& event, const Step& step);
   void take_back(const Origin& origin);
   void count_end(const Event& event, const Ending& ending);
+  void add_unmatched(const Event& event, const Step& step);
   void end_freed(const Event& event, const Ending& ending);
   void end(const Ending& ending);
   void end_replaced(const Ending& ending);
@@ -144,19 +112,11 @@ class Ledger {
   bool on_other_node(std::uint16_t cpu, std::uint16_t other) const;
 
   LedgerOptions options_;
-  EventCounts selected_events_;
-  EventCounts other_events_;
-  EventSpan whole_span_;
+  std::optional<Totals> totals_ = Totals{};
+  bool begun_ = false;
   std::vector<Origin> origins_ = {{}};  // index: number of the origin; 0 means "none"
   std::vector<Account> accounts_;       // index: group
   std::map<FreedKey, Account> freed_accounts_;
-  std::array<Allocated, kAllocators> allocated_{};
-  std::array<PageOrderRow, kMostPageOrder + 1> orders_{};
-  std::uint64_t cross_node_allocations_ = 0;
-  std::uint64_t recorder_frees_ = 0;
-  std::array<std::uint64_t, kImperfections.size()> anomalies_{};
-  InternTable<AnomalyKey> anomaly_keys_;
-  std::vector<AnomalyCount> anomaly_counts_;  // index: ID in anomaly_keys_
   std::optional<History> history_;
   std::optional<TrafficLog> traffic_;
   std::optional<WindowCounts> window_;

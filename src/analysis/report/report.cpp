@@ -154,6 +154,7 @@ struct ReportAnalysis::State {
   Matching matching;
   const Matching* used_matching = &matching;  // may be that of another report
   Ledger ledger;
+  const Totals* used_totals = &*ledger.totals();  // may be those of another report
   KnownCauses causes;
   std::vector<LiveCount> live;  // index: number of the origin; value: its live memory; excludes pages
   // Index: number of the origin. Value: its live memory whose free may be among the lost events.
@@ -190,11 +191,13 @@ bool ReportAnalysis::selects_like(const ReportAnalysis& other) const {
   return state_->classifier.filter().wanted() == other.state_->classifier.filter().wanted();
 }
 
-void ReportAnalysis::share_matching(const ReportAnalysis& first) { state_->used_matching = &first.state_->matching; }
-
-void ReportAnalysis::find_origins(const MatchedBatch& batch, BatchOrigins& origins) {
-  state_->classifier.find_origins(batch, origins);
+void ReportAnalysis::share_matching(const ReportAnalysis& first) {
+  state_->used_matching = &first.state_->matching;
+  state_->used_totals = first.state_->used_totals;
+  state_->ledger.leave_totals_out();
 }
+
+Classifier& ReportAnalysis::classifier() { return state_->classifier; }
 
 void ReportAnalysis::add(const EventBatch& batch) {
   state_->batch.events = batch;
@@ -211,7 +214,7 @@ AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
     totals.lifetimes.add(account.lifetimes);
     if (group < maybe_freed.size()) totals.maybe_freed += maybe_freed[group];
   }
-  const Ledger::Allocated& allocated = ledger.allocated(allocator);
+  const Totals::Allocated& allocated = used_totals->of(allocator);
   totals.peak_bytes = allocated.peak_bytes;
   totals.peak_ns = allocated.peak_ns;
   totals.unmatched_frees = allocated.unmatched_frees;
@@ -223,7 +226,7 @@ AllocatorTotals ReportAnalysis::State::totals_of(Allocator allocator) const {
 PageTotals ReportAnalysis::State::page_totals() const {
   PageTotals pages{totals_of(Allocator::pages)};
   pages.frees = 0;
-  for (const PageOrderRow& row : ledger.orders()) pages.frees += row.frees;
+  for (const PageOrderRow& row : used_totals->orders) pages.frees += row.frees;
   return pages;
 }
 
@@ -295,7 +298,7 @@ void ReportAnalysis::State::add_freed_rows(std::uint32_t group, const std::vecto
 std::uint64_t ReportAnalysis::State::count_calls() const {
   std::uint64_t entries = 0;
   std::uint64_t exits = 0;
-  const std::vector<std::uint64_t>& of_type = ledger.selected_events().of_type;
+  const std::vector<std::uint64_t>& of_type = used_totals->selected_events.of_type;
   for (std::size_t type = 0; type < of_type.size(); ++type) {
     const EventKind kind = info.tables.event_types[type].kind;
     if (kind == EventKind::call_entry) entries += of_type[type];
@@ -306,7 +309,7 @@ std::uint64_t ReportAnalysis::State::count_calls() const {
 
 std::vector<std::pair<std::string, std::uint64_t>> ReportAnalysis::State::event_counts() const {
   std::vector<std::pair<std::string, std::uint64_t>> counts;
-  const std::vector<std::uint64_t>& of_type = ledger.selected_events().of_type;
+  const std::vector<std::uint64_t>& of_type = used_totals->selected_events.of_type;
   for (std::size_t type = 0; type < of_type.size(); ++type) {
     const std::uint64_t count = of_type[type];
     if (count == 0) continue;
@@ -384,8 +387,8 @@ void ReportAnalysis::State::add_live_pages(const Origin& origin, std::uint64_t b
 // Adds up the live memory that may already be freed. Either the kernel frees it without an event, or the event may be
 // lost.
 void ReportAnalysis::State::find_maybe_freed() {
-  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair)
-    if (const AnomalyKey& key = ledger.anomaly_key(pair);
+  for (std::size_t pair = 0; pair < used_totals->anomaly_pairs(); ++pair)
+    if (const AnomalyKey& key = used_totals->anomaly_key(pair);
         static_cast<Imperfection>(key.kind) == Imperfection::allocation_on_live_pointer)
       causes.add_reuse(static_cast<Allocator>(key.allocator), key.cache, {key.first_site});
   maybe_freed.resize(ledger.accounts().size());
@@ -400,9 +403,9 @@ void ReportAnalysis::State::find_maybe_freed() {
 
 std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() {
   std::vector<AnomalyRow> rows;
-  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
-    const AnomalyKey& key = ledger.anomaly_key(pair);
-    const AnomalyCount& count = ledger.anomaly_count(pair);
+  for (std::size_t pair = 0; pair < used_totals->anomaly_pairs(); ++pair) {
+    const AnomalyKey& key = used_totals->anomaly_key(pair);
+    const AnomalyCount& count = used_totals->anomaly_counts[pair];
     rows.push_back({static_cast<Imperfection>(key.kind), static_cast<Allocator>(key.allocator),
                     code_address(key.first_site), code_address(key.second_site), info.tables.cache_names[key.cache],
                     count.count, count.first_ns, count.last_ns, is_explained(key)});
@@ -414,13 +417,13 @@ std::vector<AnomalyRow> ReportAnalysis::State::anomaly_rows() {
 
 OlderObjectsOfTrace ReportAnalysis::State::older() const {
   std::vector<std::uint64_t> frees(info.tables.cache_names.size());
-  for (std::size_t pair = 0; pair < ledger.anomaly_pairs(); ++pair) {
-    const AnomalyKey& key = ledger.anomaly_key(pair);
+  for (std::size_t pair = 0; pair < used_totals->anomaly_pairs(); ++pair) {
+    const AnomalyKey& key = used_totals->anomaly_key(pair);
     if (static_cast<Imperfection>(key.kind) == Imperfection::allocated_before_trace &&
         static_cast<Allocator>(key.allocator) == Allocator::slab)
-      frees[key.cache] += ledger.anomaly_count(pair).count;
+      frees[key.cache] += used_totals->anomaly_counts[pair].count;
   }
-  return older_objects(info, frees, ledger.selected_events().span.first_ns);
+  return older_objects(info, frees, used_totals->selected_events.span.first_ns);
 }
 
 std::vector<std::uint32_t> ReportAnalysis::State::groups_to_follow(Histories& common) const {
@@ -486,14 +489,14 @@ void ReportAnalysis::State::complete_rows(ReportResult& result) const {
 
 ReportResult ReportAnalysis::finish(bool complete) {
   State& state = *state_;
-  EventCounts seen = state.ledger.selected_events();
-  seen.add(state.ledger.other_events());
+  EventCounts seen = state.used_totals->selected_events;
+  seen.add(state.used_totals->other_events);
   const RecordedTime recorded = recorded_time(state.info, seen.span, state.classifier.filter(), complete);
   ReportResult result;
   result.trace = summarize(state.info);
   result.trace.complete = complete;
-  state.ledger.selected_events().span.store_in(result.trace);
-  const EventSpan& whole = state.ledger.whole_span();
+  state.used_totals->selected_events.span.store_in(result.trace);
+  const EventSpan& whole = state.used_totals->whole_span;
   result.trace.whole_first_ns = whole.first_ns;
   result.trace.whole_ns = whole.last_ns - whole.first_ns;
   result.trace.recorded_ns = recorded.length_ns();
@@ -504,7 +507,8 @@ ReportResult ReportAnalysis::finish(bool complete) {
   state.count_live(recorded.to_ns);
   state.find_maybe_freed();
   static_cast<AllocatorTotals&>(result.slab) = state.totals_of(Allocator::slab);
-  if (!state.info.machine.cpu_nodes.empty()) result.slab.cross_node_allocations = state.ledger.cross_node_allocations();
+  if (!state.info.machine.cpu_nodes.empty())
+    result.slab.cross_node_allocations = state.used_totals->cross_node_allocations;
   result.pages = state.page_totals();
   result.percpu = state.totals_of(Allocator::percpu);
   // Either all events contain the allocated bytes or none does.
@@ -512,8 +516,8 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.vmalloc = state.totals_of(Allocator::vmap);
   result.memory = memory_state_of(state.info.recording.samples);
 
-  for (unsigned order = 0; order < state.ledger.orders().size(); ++order) {
-    PageOrderRow row = state.ledger.orders()[order];
+  for (unsigned order = 0; order < state.used_totals->orders.size(); ++order) {
+    PageOrderRow row = state.used_totals->orders[order];
     row.order = order;
     if (row.allocations + row.failed_allocations + row.frees > 0) result.page_orders.push_back(row);
   }
@@ -526,12 +530,12 @@ ReportResult ReportAnalysis::finish(bool complete) {
   result.groups = state.tables();
   state.complete_rows(result);
 
-  for (std::size_t kind = 0; kind < state.ledger.anomalies().size(); ++kind)
-    if (state.ledger.anomalies()[kind] > 0)
-      result.anomalies.emplace_back(kImperfections[kind].id, state.ledger.anomalies()[kind]);
+  for (std::size_t kind = 0; kind < state.used_totals->anomalies.size(); ++kind)
+    if (state.used_totals->anomalies[kind] > 0)
+      result.anomalies.emplace_back(kImperfections[kind].id, state.used_totals->anomalies[kind]);
   result.anomaly_sites = state.anomaly_rows();
   result.explained = explained_of(result.anomaly_sites, allocations_and_frees(result));
-  result.explained.recorder_frees = state.ledger.recorder_frees();
+  result.explained.recorder_frees = state.used_totals->recorder_frees;
   result.findings = findings_of(state.info);
   result.older = state.older();
   add_findings(result.older, result.findings);

@@ -68,10 +68,10 @@ class ReportAnalysis {
 
   // True if both reports select the same events. They can then share a matching.
   bool selects_like(const ReportAnalysis& other) const;
-  // Uses the matching of `first`, which must outlive this object. Call find_origins() instead of the first stage, and
-  // then only the last stage.
+  // Uses the matching and the totals of `first`, which must outlive this object. Let SharedMatching find the origins
+  // instead of running the first stage, and then run only the last stage.
   void share_matching(const ReportAnalysis& first);
-  void find_origins(const MatchedBatch& batch, BatchOrigins& origins);
+  Classifier& classifier();
 
   // Runs all stages one after the other.
   void add(const EventBatch& batch);

@@ -20,7 +20,7 @@ class AddressNames : public SymbolNames {
 
 // Reports with different keys and filters. Those that select the same events share a matching.
 std::vector<ReportRequest> requests() {
-  std::vector<ReportRequest> all(7);
+  std::vector<ReportRequest> all(8);
   all[1].by = {GroupKey::comm, GroupKey::size};
   all[2].by = {GroupKey::order, GroupKey::lifetime};
   all[2].filter.cpus = {0};
@@ -29,6 +29,8 @@ std::vector<ReportRequest> requests() {
   all[4].history = all[4].holders = true;
   all[5].by = {GroupKey::cpu};
   all[5].filter.cpus = {0};
+  all[7].by = {GroupKey::address};  // depends on more than the shape of an event
+  all[7].filter.cpus = {0};
   all[6].by = {GroupKey::process};
   all[6].traffic = all[6].most_live = true;
   return all;
