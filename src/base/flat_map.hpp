@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -66,14 +67,17 @@ class FlatMap {
     return {&slots_[at].value, false};
   }
 
-  bool erase(Key key) {
-    if (key == kEmpty) return std::exchange(has_empty_key_, false);
-    if (size_ == 0) return false;
+  bool erase(Key key) { return take(key).has_value(); }
+  // Erases a key and returns its value. Empty if the map does not contain the key.
+  std::optional<Value> take(Key key) {
+    if (key == kEmpty) return std::exchange(has_empty_key_, false) ? std::optional(empty_key_value_) : std::nullopt;
+    if (size_ == 0) return std::nullopt;
     std::size_t at = slot_of(key);
     while (slots_[at].key != key) {
-      if (slots_[at].key == kEmpty) return false;
+      if (slots_[at].key == kEmpty) return std::nullopt;
       at = after(at);
     }
+    const Value taken = slots_[at].value;
     // Fills the gap: shifts the following entries back, each no further than the slot that its hash selects.
     for (std::size_t next = after(at); slots_[next].key != kEmpty; next = after(next)) {
       if (distance(slot_of(slots_[next].key), next) >= distance(at, next)) {
@@ -83,7 +87,7 @@ class FlatMap {
     }
     slots_[at].key = kEmpty;
     --size_;
-    return true;
+    return taken;
   }
 
   // Keeps the entries for which keep(key, value) is true. The capacity does not change.

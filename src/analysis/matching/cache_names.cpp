@@ -96,22 +96,30 @@ std::string CacheNames::kmalloc_name(std::uint64_t bytes, KmallocKind kind) cons
 
 // Skips objects of kmalloc, and frees that name no cache, because nothing is learned from them.
 void CacheNames::learn(const EventBatch& batch, const TraceInfo& info) {
+  constexpr std::size_t kPrefetchDistance = 20;  // events; covers the time of one cache miss
+  constexpr std::size_t kFewObjects = 1 << 15;   // their addresses fit into the CPU's cache
+  const bool prefetches = live_.size() > kFewObjects;
   const auto teaches = [](const Event& event) {
-    return (event.kind == EventKind::cache_alloc && event.address != 0) ||
-           (is_slab_free(event.kind) && event.cache.value != 0);
+    return event.address != 0 &&
+           (event.kind == EventKind::cache_alloc || (is_slab_free(event.kind) && event.cache.value != 0));
   };
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const std::size_t ahead = i + SlabMatcher::kPrefetchDistance;
-    if (ahead < batch.size() && teaches(batch[ahead])) objects_.prefetch(batch[ahead]);
+    const std::size_t ahead = i + kPrefetchDistance;
+    if (prefetches && ahead < batch.size() && teaches(batch[ahead])) live_.prefetch(batch[ahead].address);
     const Event& event = batch[i];
     if (!teaches(event)) continue;
     if (event.kind == EventKind::cache_alloc) {
       if (event.cache.value != 0) named_by_allocations_ = true;
-      objects_.allocate(event, request_of(event, info));
-    } else if (const auto [outcome, object] = objects_.release(event); outcome == FreeOutcome::matched) {
-      count_free(object.origin, event.cache.value, info);
+      *live_.insert(event.address).first = request_of(event, info);
+    } else if (const std::optional<std::uint32_t> request = live_.take(event.address)) {
+      count_free(*request, event.cache.value, info);
     }
   }
+}
+
+void CacheNames::learn(CallSiteId call_site, std::uint64_t bytes_allocated, CacheId cache, std::uint64_t frees) {
+  const std::uint32_t request = requests_.id_of({info_.tables.call_sites[call_site.value], bytes_allocated}).first;
+  learned_[request][info_.tables.cache_names[cache.value]] += frees;
 }
 
 std::uint32_t CacheNames::request_of(const Event& event, const TraceInfo& info) {

@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/matching/slab_matcher.hpp"
+#include "base/flat_map.hpp"
 #include "base/intern_table.hpp"
+#include "trace/event.hpp"
 #include "trace/trace_info.hpp"
 
 namespace kmt {
@@ -29,11 +30,14 @@ class CacheNames {
   // Learns the names of caches from the frees. Call this with all events of the trace in their order. `info` belongs to
   // the reader of these events.
   void learn(const EventBatch& batch, const TraceInfo& info);
+  // Learns from frees of objects of kmem_cache_alloc that were counted elsewhere. The objects have the call site and
+  // the size, and their free events name the cache. The IDs belong to the `info` of this object.
+  void learn(CallSiteId call_site, std::uint64_t bytes_allocated, CacheId cache, std::uint64_t frees);
   // Takes over what `other` learned from the same trace.
   void take_learned(const CacheNames& other);
   // Frees the memory that only learn() needs.
   void end_learning() {
-    objects_ = {};
+    live_ = {};
     recent_requests_ = {};
     recent_frees_ = {};
   }
@@ -45,6 +49,11 @@ class CacheNames {
   // Returns the name of a cache; empty if unknown. If objects of one call site and size belong to several caches, the
   // result lists each cache with at least a tenth of these objects: "bio-120|bio-184".
   const std::string& operator[](std::uint32_t id) const { return names_[id]; }
+  // Returns the name of the cache of an object of kmem_cache_alloc, as operator[] does. `cache` is from the event of
+  // the allocation.
+  std::string name_of(CallSiteId call_site, std::uint64_t bytes_allocated, CacheId cache) const {
+    return name_of({bytes_allocated, call_site.value, cache.value});
+  }
   // True if kmalloc allocates the object from a reclaimable cache, kmalloc-rcl-*.
   bool is_reclaimable_kmalloc(const Event& event) const { return kind_of(event.gfp_flags) == KmallocKind::reclaimable; }
 
@@ -86,7 +95,9 @@ class CacheNames {
   // in their names. Empty unless slub_debug makes some objects larger than the name says.
   std::map<std::uint64_t, std::set<std::uint64_t>> kmalloc_sizes_;
   bool named_by_allocations_ = false;
-  SlabMatcher objects_;  // only used while learning; SlabObject::origin is then an ID in requests_
+  // Only used while learning. Key: address of a live object. Value: an ID in requests_. A free removes the address, so
+  // that the table stays small.
+  FlatMap<std::uint32_t> live_;
   InternTable<Request> requests_;
   std::vector<RecentRequest> recent_requests_;  // only used while learning; index: a CallSiteId
   std::vector<RecentFree> recent_frees_;        // only used while learning; index: an ID in requests_

@@ -6,14 +6,17 @@
 
 namespace kmt {
 
-void TimeBuckets::extend(std::uint64_t offset) {
-  last_offset_ = offset;
-  shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(offset / most_)));
+// Makes the buckets wide enough for the last time. If they are so wide that the end of the last one does not fit into
+// 64 bits, each later time calls this function.
+void TimeBuckets::widen() {
+  constexpr std::uint32_t kWidest = 48;
+  shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(last_offset_ / most_)));
+  most_offset_ = shift_ > kWidest ? 0 : (std::uint64_t{most_} << shift_) - 1;
 }
 
 void TimeBuckets::limit(std::uint32_t most) {
   most_ = most;
-  extend(last_offset_);
+  widen();
 }
 
 TimeSeries::Entry& TimeSeries::find_entry(TimeBucket at) {

@@ -41,7 +41,10 @@ class TimeBuckets {
   // bucket.
   TimeBucket bucket_of(std::uint64_t time_ns) {
     const std::uint64_t offset = time_ns > start_ns_ ? time_ns - start_ns_ : 0;
-    if (offset > last_offset_) extend(offset);
+    if (offset > last_offset_) {
+      last_offset_ = offset;
+      if (offset > most_offset_) widen();
+    }
     return {static_cast<std::uint32_t>(offset >> shift_), shift_};
   }
 
@@ -52,10 +55,11 @@ class TimeBuckets {
   std::uint32_t count() const { return static_cast<std::uint32_t>(last_offset_ >> shift_) + 1; }
 
  private:
-  void extend(std::uint64_t offset);
+  void widen();
 
   std::uint64_t start_ns_;
   std::uint64_t last_offset_ = 0;
+  std::uint64_t most_offset_ = (std::uint64_t{kMostBuckets} << kFirstShift) - 1;  // end of the last possible bucket
   std::uint32_t shift_ = kFirstShift;
   std::uint32_t most_ = kMostBuckets;
 };

@@ -24,8 +24,12 @@ TEST(FlatMap, BehavesLikeAStandardMapUnderChurn) {
         EXPECT_EQ(*value, 0u);
       }
       *value = expected[key] = random();
-    } else {
+    } else if (i % 2 == 0) {
       EXPECT_EQ(map.erase(key), expected.erase(key) == 1);
+    } else {
+      const auto known = expected.find(key);
+      EXPECT_EQ(map.take(key), known == expected.end() ? std::nullopt : std::optional(known->second));
+      expected.erase(key);
     }
     ASSERT_EQ(map.size(), expected.size());
   }
