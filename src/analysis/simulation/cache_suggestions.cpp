@@ -13,38 +13,50 @@
 
 namespace kmt {
 
-KmallocProfile::KmallocProfile(const TraceInfo& info, const SymbolNames& symbols)
-    : info_(info), symbols_(symbols), caches_(info), stream_(info, symbols, caches_, *this), accounts_(1) {}
+KmallocProfile::KmallocProfile(const TraceInfo& info, const SymbolNames& symbols, ObjectLog& log)
+    : info_(info), symbols_(symbols), caches_(info), log_(log), stream_(info, symbols, caches_, *this), accounts_(1) {}
 KmallocProfile::~KmallocProfile() = default;
 
 void KmallocProfile::add(EventBatch& batch) { stream_.add(batch); }
 
-void KmallocProfile::kind(const ObjectKind& kind) { accounts_.push_back({kind, 0, 0, 0, {}}); }
+void KmallocProfile::kind(const ObjectKind& kind) {
+  log_.kind(kind);
+  accounts_.push_back({kind, 0, 0, 0, {}});
+}
 
 void KmallocProfile::began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {
   if (kinds_.size() <= object) kinds_.resize(object + std::size_t{1});
   kinds_[object] = kind;
+  log_.began(object, kind, event, again);
+  const std::uint64_t ns = clock_.at(event.time_ns);
   Account& account = accounts_[kind];
+  if (account.kind.origin.from_cache) return;
   if (!again) ++account.allocations;
   ++account.live;
-  account.integral.change(1, clock_.at(event.time_ns));
+  account.integral.change(1, ns);
 }
 
 void KmallocProfile::ended(std::uint32_t object, const Event& event, bool freed) {
+  log_.ended(object, kinds_[object], event, freed);
+  const std::uint64_t ns = clock_.at(event.time_ns);
   Account& account = accounts_[kinds_[object]];
+  if (account.kind.origin.from_cache) return;
   --account.live;
   if (!freed) ++account.unseen_frees;
-  account.integral.change_back(1, clock_.at(event.time_ns));
+  account.integral.change_back(1, ns);
 }
 
+void KmallocProfile::freed_older(const Event& event) { log_.freed_older(event); }
+
 std::vector<ProfiledKind> KmallocProfile::finish() {
+  log_.end(stream_.span());
   constexpr std::uint64_t kThousandths = 1000;
   // Minimum number of frees per untraced free. With more untraced frees, the average number of live objects is unknown.
   constexpr std::uint64_t kMostUnseen = 4;
   std::vector<ProfiledKind> kinds;
   for (const Account& account : accounts_) {
     const Origin& origin = account.kind.origin;
-    if (account.allocations == 0 || origin.from_cache || origin.bytes_requested > origin.bytes_allocated ||
+    if (account.allocations == 0 || origin.bytes_requested > origin.bytes_allocated ||
         is_large_kmalloc(EventKind::kmalloc, origin.bytes_allocated, info_.machine.page_size))
       continue;
     std::string symbol = name_of_site(origin.call_site, info_, symbols_);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/matching/object_stream.hpp"
+#include "analysis/simulation/object_log.hpp"
 #include "analysis/simulation/simulated_heap.hpp"
 
 namespace kmt {
@@ -34,22 +35,23 @@ struct ProfiledKind {
 // Collects the kmalloc objects that are in slabs. Objects with pages of their own are not collected.
 class KmallocProfile : public ObjectSink {
  public:
-  KmallocProfile(const TraceInfo& info, const SymbolNames& symbols);
+  // Also stores all slab objects in `log`.
+  KmallocProfile(const TraceInfo& info, const SymbolNames& symbols, ObjectLog& log);
   ~KmallocProfile() override;
 
   CacheNames& cache_names() { return caches_; }
   void add(EventBatch& batch);
-  std::vector<ProfiledKind> finish();
+  std::vector<ProfiledKind> finish();  // call once, after the last batch
 
  private:
   void kind(const ObjectKind& kind) override;
   void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) override;
   void ended(std::uint32_t object, const Event& event, bool freed) override;
-  void freed_older(const Event&) override {}
+  void freed_older(const Event& event) override;
 
   struct Account {
     ObjectKind kind;
-    std::uint64_t allocations = 0;
+    std::uint64_t allocations = 0;  // this and the members below stay 0 for objects of kmem_cache_alloc
     std::uint64_t live = 0;
     std::uint64_t unseen_frees = 0;  // number of objects whose address was allocated again without a free
     TimeIntegral integral;
@@ -57,6 +59,7 @@ class KmallocProfile : public ObjectSink {
   const TraceInfo& info_;
   const SymbolNames& symbols_;
   CacheNames caches_;
+  ObjectLog& log_;
   ObjectStream stream_;
   std::vector<Account> accounts_;     // index: kind
   std::vector<std::uint32_t> kinds_;  // index: object; value: its kind

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/matching/object_stream.hpp"
+#include "analysis/simulation/object_log.hpp"
 #include "analysis/simulation/simulated_heap.hpp"
 
 namespace kmt {
@@ -19,15 +20,17 @@ class HeapReplay : public ObjectSink {
   HeapReplay& operator=(const HeapReplay&) = delete;
 
   void add_heap(SlabLayout layout, bool keeps_series);  // call before the first batch
-  void add(EventBatch& batch) { stream_.add(batch); }
+  // Replays the trace: either from all its events, or from a log of its objects.
+  void add(EventBatch& batch);
+  void replay(const ObjectLog& log);
 
   const SlabMachine& machine() const { return machine_; }
   const std::vector<HeapSimulation>& heaps() const { return heaps_; }
   bool has_random_caches() const { return random_caches_; }
-  const EventSpan& span() const { return stream_.span(); }
+  const EventSpan& span() const { return span_; }
   std::uint64_t start_ns() const { return clock_.start_ns(); }  // start on the trace's clock
   // Returns the time since start_ns() in nanoseconds. Call this after the last batch.
-  std::uint64_t end_ns() { return clock_.end(stream_.span().last_ns); }
+  std::uint64_t end_ns() { return clock_.end(span_.last_ns); }
 
  protected:
   void kind(const ObjectKind& given) override;
@@ -43,9 +46,12 @@ class HeapReplay : public ObjectSink {
   const SymbolNames& symbols_;
   const bool random_caches_;
   const SlabMachine machine_;
+  const CacheNames& caches_;
   ObjectStream stream_;
+  EventSpan span_;
   std::vector<HeapSimulation> heaps_;
-  std::vector<std::uint32_t> alive_;  // index: number of a live object; value: number of its kind
+  std::vector<std::uint8_t> is_simulated_ = {0};  // index: number of the kind; 0: no heap has objects of this kind
+  std::vector<std::uint32_t> alive_;              // index: number of a live object; value: number of its kind
   ObjectClock clock_;
 };
 

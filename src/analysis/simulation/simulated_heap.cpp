@@ -125,16 +125,18 @@ std::uint32_t HeapSimulation::cache_of(const CacheChoice& choice) {
   return known->second;
 }
 
-void HeapSimulation::kind(const ObjectKind& kind, const std::string& symbol) {
+bool HeapSimulation::kind(const ObjectKind& kind, const std::string& symbol) {
   Kind& entry = kinds_.emplace_back();
-  if (kind.origin.allocator != Allocator::slab) return;
-  if (!layout_.only.empty() && (kind.origin.from_cache || !layout_.only.contains(without_random(kind.cache)))) return;
+  if (kind.origin.allocator != Allocator::slab) return false;
+  if (!layout_.only.empty() && (kind.origin.from_cache || !layout_.only.contains(without_random(kind.cache))))
+    return false;
   const CacheChoice choice = choose_cache(layout_, kind, symbol, machine_);
   // Excludes sizes that only a damaged trace contains: the models need at least one byte, and they have a maximum size.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
-  if (choice.bytes == 0 || choice.bytes > kMost) return;
+  if (choice.bytes == 0 || choice.bytes > kMost) return false;
   if (choice.site) site_is_used_[*choice.site] = true;
   entry = {cache_of(choice), choice.bytes, std::min(kind.origin.bytes_requested, choice.bytes)};
+  return true;
 }
 
 // Extends the series of held memory to this time with the current values.

@@ -75,8 +75,8 @@ class HeapSimulation {
   HeapSimulation(SlabLayout layout, const SlabMachine& machine, bool keeps_series);
 
   // Adds a kind of object. Call this once for each kind, in the order of their numbers. `symbol` is the symbol of its
-  // call site.
-  void kind(const ObjectKind& kind, const std::string& symbol);
+  // call site. Returns false if this heap has no objects of this kind.
+  bool kind(const ObjectKind& kind, const std::string& symbol);
   // Allocates an object. `ns` is the time since the start of the trace; it must not decrease.
   void began(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu, int node, bool again);
   void ended(std::uint32_t object, std::uint32_t kind, std::uint64_t ns, unsigned cpu);

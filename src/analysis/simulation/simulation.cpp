@@ -263,6 +263,7 @@ Simulation::Simulation(const TraceInfo& info, const SymbolNames& symbols, CacheN
 Simulation::~Simulation() = default;
 
 void Simulation::add(EventBatch& batch) { state_->add(batch); }
+void Simulation::replay(const ObjectLog& log) { state_->replay(log); }
 
 SimulationResult Simulation::finish(bool complete) { return state_->finish(complete); }
 

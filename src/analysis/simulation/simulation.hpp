@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Replays a trace with models of slab allocators, without changes and with changes. The trace is read twice. The first
-// pass collects the kmalloc requests (KmallocProfile) and the names of caches, and the last pass replays them. If new
-// caches are to be suggested, a pass in between replays the candidates (SuggestionTrial).
+// Replays a trace with models of slab allocators, without changes and with changes. The trace is read once. This pass
+// collects the kmalloc requests (KmallocProfile), the names of caches, and the objects to replay (ObjectLog). If new
+// caches are to be suggested, the candidates are replayed first (SuggestionTrial). The trace is only read again for
+// each replay if it has too many objects for the log.
 #pragma once
 
 #include <memory>
@@ -33,7 +34,7 @@ struct SimulationRequest {
 };
 
 // Sets whether kmalloc has separate caches for control groups. The slabinfo shows this; without slabinfo, the kernel's
-// version decides. Call this function before the first pass. `caches` are for the second pass.
+// version decides. Call this function before the first pass, and before each replay from the trace.
 void name_kmalloc_caches(const TraceInfo& info, const SimulationRequest& request, CacheNames& caches);
 
 // Properties of kmalloc in the recorded kernel.
@@ -49,13 +50,15 @@ KmallocModel kmalloc_model(const TraceInfo& info, const SimulationRequest& reque
 
 class Simulation {
  public:
-  // `info` and `caches` must belong to the second pass. All arguments must outlive this object. Throws Error if a site
-  // in `request` allocates nothing with kmalloc.
+  // `info` and `caches` must belong to the pass that is replayed. All arguments must outlive this object. Throws Error
+  // if a site in `request` allocates nothing with kmalloc.
   Simulation(const TraceInfo& info, const SymbolNames& symbols, CacheNames& caches, SimulationRequest request,
              const std::vector<ProfiledKind>& profile);
   ~Simulation();
 
+  // Replays the trace: either from all its events, or from a log of its objects.
   void add(EventBatch& batch);
+  void replay(const ObjectLog& log);
   SimulationResult finish(bool complete);
 
  private:

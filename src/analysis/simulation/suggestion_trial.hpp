@@ -22,6 +22,7 @@ class SuggestionTrial {
                   std::vector<CacheSuggestion> candidates);
 
   void add(EventBatch& batch) { replay_.add(batch); }
+  void replay(const ObjectLog& log) { replay_.replay(log); }
   // Returns the candidates with the results of the replay.
   std::vector<CacheSuggestion> finish();
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/simulation/object_log.hpp"
 #include "analysis/simulation/suggestion_trial.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
@@ -139,11 +140,49 @@ SimulationRequest request_of(const SimulateArguments& options) {
   return request;
 }
 
-// Replays the trace with the suggested caches in a separate pass. Returns false after Ctrl+C. The suggestions are then
-// not used, because they would be based on a part of the trace.
-bool find_suggestions(const SimulateArguments& options, const std::vector<ProfiledKind>& profile,
-                      SimulationRequest& request, std::optional<std::size_t>& candidates) {
-  OpenedTrace trace(options.analyse, {});
+// Provides the objects of the trace for one replay. Opens the trace again if the log does not contain all objects.
+class ReplaySource {
+ public:
+  ReplaySource(const SimulateArguments& options, const OpenedTrace& trace, const SimulationRequest& request,
+               const ObjectLog& log)
+      : log_(log), progress_(options.analyse.trace.progress) {
+    if (!log.is_whole()) again_.emplace(options.analyse, std::span<ReportRequest>());
+    from_ = again_ ? &*again_ : &trace;
+    CacheNames learned(trace.info());
+    log.teach(learned);
+    caches_.emplace(info());
+    name_kmalloc_caches(info(), request, *caches_);
+    caches_->take_learned(learned);
+  }
+
+  const TraceInfo& info() const { return from_->info(); }
+  const SymbolNames& names() const { return from_->names(); }
+  CacheNames& caches() { return *caches_; }
+  // Passes the objects to a Simulation or a SuggestionTrial. Returns false after Ctrl+C.
+  bool pass_to(auto& replay) {
+    if (!again_) {
+      replay.replay(log_);
+      return true;
+    }
+    WatchedSource source(again_->source(), progress_);
+    EventBatch batch;
+    while (source.read(batch)) replay.add(batch);
+    return source.complete();
+  }
+
+ private:
+  const ObjectLog& log_;
+  bool progress_;
+  std::optional<OpenedTrace> again_;
+  const OpenedTrace* from_;
+  std::optional<CacheNames> caches_;
+};
+
+// Replays the trace with the suggested caches. Returns false after Ctrl+C. The suggestions are then not used, because
+// they would be based on a part of the trace.
+bool find_suggestions(const SimulateArguments& options, const OpenedTrace& trace, const ObjectLog& log,
+                      const std::vector<ProfiledKind>& profile, SimulationRequest& request,
+                      std::optional<std::size_t>& candidates) {
   const KmallocModel model = kmalloc_model(trace.info(), request, profile);
   const SuggestionRequest wanted{options.suggest, options.goal == "given"};
   std::vector<CacheSuggestion> found =
@@ -153,52 +192,39 @@ bool find_suggestions(const SimulateArguments& options, const std::vector<Profil
     candidates = 0;
     return true;
   }
-  CacheNames caches(trace.info());
-  name_kmalloc_caches(trace.info(), request, caches);
-  SuggestionTrial trial(trace.info(), trace.names(), caches, model.random_caches, std::move(found));
-  WatchedSource source(trace.source(), options.analyse.trace.progress);
-  EventBatch batch;
-  while (source.read(batch)) trial.add(batch);
-  if (!source.complete()) return false;
+  ReplaySource source(options, trace, request, log);
+  SuggestionTrial trial(source.info(), source.names(), source.caches(), model.random_caches, std::move(found));
+  if (!source.pass_to(trial)) return false;
   candidates = replayed;
   request.suggestions = best_suggestions(trial.finish(), wanted);
   return true;
 }
 
 SimulationResult simulated(const SimulateArguments& options, SimulationRequest request) {
-  const std::unique_ptr<Source> ahead = open_for_reading(options.analyse.trace);
   OpenedTrace trace(options.analyse, {});
-  CacheNames caches(trace.info());
-  KmallocProfile profile(ahead->info(), trace.names());
-  WatchedSource first(*ahead, options.analyse.trace.progress);
-  // Takes the samples of slabinfo first. They show which caches belong to control groups, and this affects the names
-  // that `caches` learns.
+  // Takes the samples of slabinfo first. They show which caches belong to control groups, and this affects the names of
+  // caches.
   take_samples(trace.info(), request);
   const std::vector<std::string> copies = split_commas({options.slabinfo});
   if (!copies.empty()) request.slabinfo_before = slabinfo_in(copies.front(), trace.info().machine.page_size);
-  name_kmalloc_caches(trace.info(), request, caches);
+  ObjectLog log(!request.slabinfo_before.empty());
+  KmallocProfile profile(trace.info(), trace.names(), log);
   name_kmalloc_caches(trace.info(), request, profile.cache_names());
+  WatchedSource first(trace.source(), options.analyse.trace.progress);
   EventBatch batch;
-  while (first.read(batch)) {
-    caches.learn(batch, ahead->info());
-    profile.add(batch);
-  }
-  caches.end_learning();
+  while (first.read(batch)) profile.add(batch);
   // The last sample is known only after the whole trace has been read.
-  if (copies.empty()) take_samples(ahead->info(), request);
+  if (copies.empty()) take_samples(trace.info(), request);
   if (copies.size() > 1) request.slabinfo_after = slabinfo_in(copies[1], trace.info().machine.page_size);
   if (copies.size() == 1) request.slabinfo_after.clear();
   const std::vector<ProfiledKind> kinds = profile.finish();
   bool complete = first.complete();
   std::optional<std::size_t> candidates;
   if (complete && options.suggest > 0 && !request.asks_for_what_if())
-    complete = find_suggestions(options, kinds, request, candidates);
-  Simulation simulation(trace.info(), trace.names(), caches, std::move(request), kinds);
-  if (complete) {
-    WatchedSource second(trace.source(), options.analyse.trace.progress);
-    while (second.read(batch)) simulation.add(batch);
-    complete = second.complete();
-  }
+    complete = find_suggestions(options, trace, log, kinds, request, candidates);
+  ReplaySource source(options, trace, request, log);
+  Simulation simulation(source.info(), source.names(), source.caches(), std::move(request), kinds);
+  if (complete || log.is_whole()) complete = source.pass_to(simulation) && complete;
   SimulationResult result = simulation.finish(complete);
   result.suggests_traffic = options.goal == "given";
   result.candidates = candidates;
