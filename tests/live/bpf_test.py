@@ -4,6 +4,7 @@
 import bisect
 import collections
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -47,6 +48,7 @@ COUNTED = ('kmalloc', 'kfree', 'kmem_cache_alloc', 'kmem_cache_free')
 Full = collections.namedtuple('Full', 'event text frames')
 
 
+@functools.lru_cache(maxsize=4)  # recordings of one kernel have the same symbols
 def tracing_functions(kallsyms):
     """Returns (start, end) of ftrace's own functions, which stacks contain before the function that has the
     tracepoint."""

@@ -61,20 +61,36 @@ class Formats:
 
     def __init__(self, order, texts):
         self.order = order  # '<' or '>', as in module struct
-        self.events = {}  # id: (name, [(field, offset, struct code)])
+        self.events = {}  # id: (name, [(field, offset, size, struct code)], by offset)
+        self.layouts = {}  # see layout()
         for text in texts:
             number, fields = tracedat.parse_format(text)
-            known = [(name, field.offset, {1: 'b', 2: 'h', 4: 'i', 8: 'q'}[field.size])
-                     for name, field in fields.items() if field.size in (1, 2, 4, 8)]
-            self.events[number] = re.search(rb'name: (\S+)', text)[1].decode(), [
-                (name, offset, code if fields[name].signed else code.upper()) for name, offset, code in known]
+            known = [(name, field.offset, field.size, 'bhiq'[field.size.bit_length() - 1])
+                     for name, field in fields.items() if field.size in (1, 2, 4, 8)
+                     and (name in ('common_flags', 'common_pid') or not name.startswith('common_'))]
+            self.events[number] = re.search(rb'name: (\S+)', text)[1].decode(), sorted(
+                ((name, offset, size, code if fields[name].signed else code.upper()) for name, offset, size, code in known),
+                key=lambda field: field[1])
+
+    def layout(self, number, size):
+        """Returns (name of the event, struct with all fields that a record of this size has, names of the fields)."""
+        if (number, size) not in self.layouts:
+            name, fields = self.events[number]
+            codes, names, end = self.order, [], 0
+            for field, offset, field_size, code in fields:
+                if offset + field_size <= size:
+                    codes += f'{offset - end}x{code}'
+                    names.append(field)
+                    end = offset + field_size
+            if names[:2] != ['common_flags', 'common_pid']:
+                raise AssertionError(f'unexpected first fields of {name}: {names}')
+            self.layouts[number, size] = name, struct.Struct(codes), names[2:]
+        return self.layouts[number, size]
 
     def event(self, cpu, time_ns, record):
-        name, known = self.events[struct.unpack_from(self.order + 'H', record)[0]]
-        fields = {field: struct.unpack_from(self.order + code, record, offset)[0] for field, offset, code in known
-                  if offset + struct.calcsize(code) <= len(record)}
-        return Event(fields.pop('common_pid'), cpu, fields.pop('common_flags'), time_ns, name, {
-            field: value for field, value in fields.items() if not field.startswith('common_')})
+        name, layout, names = self.layout(struct.unpack_from(self.order + 'H', record)[0], len(record))
+        flags, pid, *values = layout.unpack_from(record)
+        return Event(pid, cpu, flags, time_ns, name, dict(zip(names, values)))
 
 
 def records_of(file):

@@ -6,6 +6,7 @@ Run as a program, it prints the records of a file:
   kmt_decoder.py FILE.kmt"""
 import collections
 import ctypes
+import functools
 import struct
 import subprocess
 import sys
@@ -67,6 +68,9 @@ class Input:
         return self.data[self.at - 1]
 
     def varint(self):
+        if self.at < len(self.data) and self.data[self.at] < 0x80:  # most numbers have one byte
+            self.at += 1
+            return self.data[self.at - 1]
         value = 0
         for shift in range(0, 70, 7):
             byte = self.byte()
@@ -156,7 +160,7 @@ class File:
             while data.more():
                 self.profile_groups.append(read_profile_group(data))
         elif chunk.type == SYMBOLS:
-            self.facts['kallsyms'] = read_symbols(data)
+            self.facts['kallsyms'] = read_symbols(bytes(chunk.plain))
         elif chunk.type == USER_MEMORY:
             self._read_user_memory(data)
         elif chunk.type == INDEX:
@@ -210,7 +214,9 @@ def read_profile_group(data):
     return ProfileGroup(kind >> 1, bool(kind & 1), process, cgroup, call_site, comm, cache, stack, sizes)
 
 
-def read_symbols(data):
+@functools.lru_cache(maxsize=4)  # files of one kernel have the same symbols
+def read_symbols(plain):
+    data = Input(plain)
     digits, types, addresses, names = data.varint(), data.text(), Input(data.text()), data.text()
     require(1 <= digits <= 16 and not data.more() and (not names or names.endswith(b'\n')), 'columns of symbols')
     names = iter(names.split(b'\n')[:-1])
