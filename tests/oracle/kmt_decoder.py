@@ -16,6 +16,7 @@ CHUNK_MAGIC, TRAILER_MAGIC = b'KMTc', b'KMTindex'
 CHUNK_HEADER, TRAILER = 32, 16
 FACTS, FORMATS, STREAM, EVENTS, INDEX, STATE, PROFILE, USER_MEMORY, SYMBOLS = 1, 2, 3, 4, 5, 6, 7, 10, 12
 COMPRESSED = 1
+TIMES_IN_STEPS = 1  # feature of a file
 NO_ADDRESS, SLAB, PAGE = 0, 1, 2
 U64 = (1 << 64) - 1
 
@@ -99,7 +100,7 @@ class File:
     def __init__(self, data):
         require(data[:8] == MAGIC, 'no .kmt file')
         version, _, features = struct.unpack_from('<HHI', data, 8)
-        require(version == VERSION and features == 0, 'a version or feature that is not known')
+        require(version == VERSION and features & ~TIMES_IN_STEPS == 0, 'a version or feature that is not known')
         self.facts, self.cpu_stats, self.formats, self.streams, self.samples, self.index = {}, [], [], {}, [], None
         self.profile_facts, self.profile_groups = {}, []
         self.code, self.space_changes = {}, []
@@ -258,17 +259,55 @@ def read_losses(data, events):
     return losses
 
 
+def times_in_ticks(ticks, times):
+    while True:
+        ticks = ticks + times.varint() & U64
+        yield ticks
+
+
+def times_in_steps(ticks, step, codes, low_bits):
+    taken, fraction = 0, 1 << 31
+
+    def number(code):
+        nonlocal taken
+        require(code <= 251, 'no code of a number')
+        if code < 8:
+            return code
+        count = code // 4 - 1
+        begin, taken = taken, taken + count
+        require(taken <= 8 * len(low_bits.data), 'the low bits end too early')
+        word = int.from_bytes(low_bits.data[begin // 8:taken // 8 + 1], 'little')
+        bits = word >> begin % 8 & (1 << count) - 1
+        return (4 + code % 4 << count) + bits
+
+    while True:
+        code = codes.byte()
+        if code == 254:
+            ticks, fraction = ticks + number(codes.byte()) & U64, 1 << 31
+        else:
+            later = {252: 1, 253: -1}.get(code, 0)
+            position = fraction + number(codes.byte() if later else code) * step & U64
+            ticks = ticks + (position >> 32) + later & U64
+            fraction = {0: position & 0xffffffff, 1: 0, -1: 0xffffffff}[later]
+        yield ticks
+
+
 def read_block(data, order):
     events, ticks, tid_offset = data.varint(), data.varint(), data.varint()
-    shifts = {SLAB: data.byte(), PAGE: data.byte()}
+    slab_shift, page_shift = data.byte(), data.byte()
+    in_steps, shifts = slab_shift >> 7, {SLAB: slab_shift & 0x7f, PAGE: page_shift}
     require(events <= 1 << 20 and max(shifts.values()) <= 63, 'a block\'s head')
-    times, shape_numbers, dictionary, tasks, recency, far, literals, losses = (Input(data.text()) for _ in range(8))
+    step = data.varint() if in_steps else 0
+    require(not in_steps or step >= 1 << 32, 'a step of less than a tick')
+    times = Input(data.text())
+    times = times_in_steps(ticks, step, times, Input(data.text())) if in_steps else times_in_ticks(ticks, times)
+    shape_numbers, dictionary, tasks, recency, far, literals, losses = (Input(data.text()) for _ in range(7))
     shapes = read_dictionary(dictionary, events, tid_offset)
     recent = {SLAB: [0] * 64, PAGE: [0] * 64}
     last = [0] * len(shapes)
     first_ticks, run, tid, records = ticks, 0, 0, []
     for _ in range(events):
-        ticks = ticks + times.varint() & U64
+        ticks = next(times)
         if run == 0:
             run = tasks.varint()
             require(run > 0, 'an empty run of tasks')

@@ -10,6 +10,7 @@
 
 #include "base/varint.hpp"
 #include "formats/ftrace/record_decoder.hpp"
+#include "formats/kmt/layout.hpp"
 
 namespace kmt::kmt_format {
 
@@ -136,9 +137,7 @@ std::uint32_t BlockEncoder::shape_of(const RecordLayout& layout) {
 }
 
 void BlockEncoder::add(std::uint64_t ticks, Bytes record) {
-  if (events_ == 0) first_ticks_ = last_ticks_ = ticks;
-  append_varint(times_, ticks - last_ticks_);
-  last_ticks_ = ticks;
+  times_.add(ticks);
   ++events_;
 
   const RecordLayout* const layout = layouts_.of(record);
@@ -203,7 +202,7 @@ void BlockEncoder::add_lost(std::optional<std::uint64_t> count) {
 }
 
 std::size_t BlockEncoder::plain_bytes() const {
-  return times_.size() + shape_column_.size() + dictionary_.size() + tasks_.size() + recency_.size() +
+  return times_.bytes() + shape_column_.size() + dictionary_.size() + tasks_.size() + recency_.size() +
          literals_.size() + 4 * far_kinds_.size();
 }
 
@@ -231,25 +230,28 @@ EventBlock BlockEncoder::finish() {
     append_varint(lost, here.count ? *here.count + 1 : 0);
   }
 
-  EventBlock block{{}, {}, events_, first_ticks_, last_ticks_};
+  EventBlock block{{}, {}, events_, times_.first_ticks(), times_.last_ticks()};
   Column& bytes = block.bytes;
   bytes.reserve(plain_bytes() + addresses.size() + lost.size() + 64);
   append_varint(bytes, events_);
-  append_varint(bytes, first_ticks_);
+  append_varint(bytes, times_.first_ticks());
   append_varint(bytes, layouts_.tid_offset());
-  for (const unsigned shift : shifts) bytes.push_back(static_cast<std::uint8_t>(shift));
-  for (const Column* column :
-       {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &addresses, &literals_, &lost}) {
-    append_varint(bytes, column->size());
-    bytes.insert(bytes.end(), column->begin(), column->end());
-    if (column->size() >= kLargeColumn) block.column_ends.push_back(bytes.size());
+  bytes.push_back(static_cast<std::uint8_t>(shifts[0] | kTimesInSteps));
+  bytes.push_back(static_cast<std::uint8_t>(shifts[1]));
+  append_varint(bytes, times_.step());
+  for (const Bytes column : {times_.codes(), times_.low_bits(), Bytes(shape_column_), Bytes(dictionary_), Bytes(tasks_),
+                             Bytes(recency_), Bytes(addresses), Bytes(literals_), Bytes(lost)}) {
+    append_varint(bytes, column.size());
+    bytes.insert(bytes.end(), column.begin(), column.end());
+    if (column.size() >= kLargeColumn) block.column_ends.push_back(bytes.size());
   }
   reset();
   return block;
 }
 
 void BlockEncoder::reset() {
-  events_ = failed_allocations_ = first_ticks_ = last_ticks_ = 0;
+  events_ = failed_allocations_ = 0;
+  times_.reset();
   shape_ids_ = {};
   shapes_.clear();
   run_tid_ = run_base_ = 0;
@@ -258,7 +260,7 @@ void BlockEncoder::reset() {
   for (auto& differences : far_addresses_) differences.clear();
   far_kinds_.clear();
   lost_.clear();
-  for (Column* column : {&times_, &shape_column_, &dictionary_, &tasks_, &recency_, &literals_}) column->clear();
+  for (Column* column : {&shape_column_, &dictionary_, &tasks_, &recency_, &literals_}) column->clear();
 }
 
 }  // namespace kmt::kmt_format

@@ -14,6 +14,7 @@
 #include "base/flat_map.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/recency_list.hpp"
+#include "formats/kmt/times/encoder.hpp"
 
 namespace kmt::kmt_format {
 
@@ -88,8 +89,6 @@ class BlockEncoder {
   const RecordLayouts& layouts_;
   std::uint64_t events_ = 0;
   std::uint64_t failed_allocations_ = 0;
-  std::uint64_t first_ticks_ = 0;
-  std::uint64_t last_ticks_ = 0;
   Column scratch_;  // a copy of the record being encoded
   // key: hash of a shape, or the next unused number if another shape has this hash; value: number of the shape
   FlatMap<std::uint32_t> shape_ids_;
@@ -102,7 +101,8 @@ class BlockEncoder {
   // kind of address, in the order of the events.
   std::vector<std::int64_t> far_addresses_[2];
   std::vector<std::uint8_t> far_kinds_;
-  Column times_, shape_column_, dictionary_, tasks_, recency_, literals_;
+  TimeEncoder times_;
+  Column shape_column_, dictionary_, tasks_, recency_, literals_;
   struct Lost {
     std::uint64_t before_event = 0;
     std::optional<std::uint64_t> count;

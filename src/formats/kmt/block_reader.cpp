@@ -13,63 +13,30 @@ namespace kmt::kmt_format {
 namespace {
 
 [[noreturn]] void throw_damaged(const char* what) { throw Error(what); }
-[[noreturn]] void throw_cut_off() { throw_damaged("A block's column ends too early"); }
-
-struct Varint {
-  std::uint64_t value;
-  const std::uint8_t* end;
-};
-// Returns the new position instead of changing it through a pointer, so that loops over a column can keep the position
-// in a register.
-[[gnu::noinline]] Varint long_varint(const std::uint8_t* at, const std::uint8_t* end) {
-  std::uint64_t value = 0;
-  if (!read_varint(at, end, value)) throw_cut_off();
-  return {value, at};
-}
 
 }  // namespace
 
-// Handles varints of one or two bytes here, because nearly all are that short.
-inline std::uint64_t BlockReader::Column::varint() {
-  if (end - at >= 2) {
-    if (at[0] < 0x80) return *at++;
-    if (at[1] < 0x80) {
-      at += 2;
-      return (at[-2] & 0x7Fu) | std::uint64_t{at[-1]} << 7;
-    }
-  }
-  const Varint read = long_varint(at, end);
-  at = read.end;
-  return read.value;
-}
-
-inline std::uint8_t BlockReader::Column::byte() {
-  if (at == end) throw_cut_off();
-  return *at++;
-}
-
-Bytes BlockReader::Column::bytes(std::uint64_t count) {
-  if (count > static_cast<std::uint64_t>(end - at)) throw_cut_off();
-  const Bytes taken(at, to_size(count));
-  at += count;
-  return taken;
-}
-
 BlockReader::BlockReader(Bytes block, ByteOrder record_order) : record_order_(record_order) {
   Column all{block.data(), block.data() + block.size()};
+  const auto next_column = [&all]() -> Column {
+    const Bytes bytes = all.bytes(all.varint());
+    return {bytes.data(), bytes.data() + bytes.size()};
+  };
   events_ = all.varint();
-  ticks_ = all.varint();
+  const std::uint64_t first_ticks = all.varint();
   tid_offset_ = all.varint();
-  for (unsigned& shift : shifts_) {
-    shift = all.byte();
-    if (shift > 63) throw Error("A block's address alignment is impossible");
-  }
+  for (unsigned& shift : shifts_) shift = all.byte();
+  const bool in_steps = (shifts_[0] & kTimesInSteps) != 0;
+  shifts_[0] &= ~unsigned{kTimesInSteps};
+  if (shifts_[0] > 63 || shifts_[1] > 63) throw Error("A block's address alignment is impossible");
+  const std::uint64_t step = in_steps ? all.varint() : 0;
+  if (in_steps && step < kOneTick) throw Error("A block's clock has steps of less than a tick");
+  const Column times = next_column();
+  times_ = {first_ticks, step, times, in_steps ? next_column() : Column{}};
   Column dictionary;
   Column lost;
-  for (Column* column : {&times_, &shape_column_, &dictionary, &tasks_, &recency_, &addresses_, &literals_, &lost}) {
-    const Bytes bytes = all.bytes(all.varint());
-    *column = {bytes.data(), bytes.data() + bytes.size()};
-  }
+  for (Column* column : {&shape_column_, &dictionary, &tasks_, &recency_, &addresses_, &literals_, &lost})
+    *column = next_column();
   if (events_ > kMostEvents) throw Error("A block states more events than a block can have");
   read_dictionary(dictionary);
   read_lost(lost);
@@ -119,22 +86,35 @@ inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Co
   return shape.last_address = address;
 }
 
-// Reads the next events. Values that change with every event are in local variables, because this loop takes most of
-// the time of reading a trace.
+// Reads the times of the next events. Returns their number. It is smaller than the number of `events` if the block is
+// damaged.
+std::size_t BlockReader::read_times(std::span<BlockEvent> events) {
+  std::size_t count = 0;
+  TimeDecoder times = times_;
+  try {
+    for (; count < events.size(); ++count) events[count].ticks = times.next();
+  } catch (const Error& error) {
+    if (count == 0) throw;
+    damage_ = error.what();
+  }
+  times_ = times;
+  return count;
+}
+
+// Reads the next events. Values that change with every event are in local variables, because the loops here and in
+// read_times() take most of the time of reading a trace.
 std::size_t BlockReader::read(std::span<BlockEvent> events) {
   if (!damage_.empty()) throw Error(damage_);
-  const std::size_t wanted = to_size(std::min<std::uint64_t>(events.size(), events_ - position_));
+  const std::size_t wanted =
+      read_times(events.first(to_size(std::min<std::uint64_t>(events.size(), events_ - position_))));
   std::size_t count = 0;
-  Column times = times_;
   Column numbers = shape_column_;
   Column recency = recency_;
   Column addresses = addresses_;
-  std::uint64_t ticks = ticks_;
   const std::span<Shape> shapes = shapes_;
   try {
     for (; count < wanted; ++count) {
       BlockEvent& event = events[count];
-      event.ticks = ticks += times.varint();
       if (run_left_ == 0) begin_run();
       --run_left_;
       event.tid = tid_;
@@ -154,8 +134,6 @@ std::size_t BlockReader::read(std::span<BlockEvent> events) {
     damage_ = error.what();
   }
   position_ += count;
-  ticks_ = ticks;
-  times_ = times;
   shape_column_ = numbers;
   recency_ = recency;
   addresses_ = addresses;

@@ -10,6 +10,8 @@
 
 #include "base/byte_reader.hpp"
 #include "formats/kmt/block_encoder.hpp"
+#include "formats/kmt/times/column.hpp"
+#include "formats/kmt/times/decoder.hpp"
 
 namespace kmt::kmt_format {
 
@@ -53,29 +55,19 @@ class BlockReader {
   void rebuild(const BlockEvent& event, std::vector<std::uint8_t>& record) const;
 
  private:
-  struct Column {
-    const std::uint8_t* at = nullptr;
-    const std::uint8_t* end = nullptr;
-
-    // The following functions read values. They throw Error if the column ends too early.
-    std::uint64_t varint();
-    std::uint8_t byte();
-    Bytes bytes(std::uint64_t count);
-    bool empty() const { return at == end; }
-  };
-
   void read_dictionary(Column dictionary);
   void read_lost(Column lost);
+  std::size_t read_times(std::span<BlockEvent> events);
   void begin_run();
   std::uint64_t next_address(Shape& shape, Column& recency, Column& addresses);
 
   ByteOrder record_order_;
   std::uint64_t events_ = 0;
   std::uint64_t position_ = 0;
-  std::uint64_t ticks_ = 0;
   std::uint64_t tid_offset_ = 0;
   unsigned shifts_[2] = {};
-  Column times_, shape_column_, tasks_, recency_, addresses_, literals_;
+  TimeDecoder times_;
+  Column shape_column_, tasks_, recency_, addresses_, literals_;
   std::vector<Shape> shapes_;
   std::vector<LostHere> lost_;
   std::uint64_t run_left_ = 0;

@@ -24,7 +24,7 @@ FileStore::FileStore(std::vector<PackedChunk> begin, std::vector<RecordStream> s
 // killed earlier, the older file stays intact.
 void FileStore::open() {
   if (file_) return;
-  auto file = std::make_unique<FileWriter>(path_, Replaced::kept);
+  auto file = std::make_unique<FileWriter>(path_, Replaced::kept, kFeatureSteps);
   begin_file(*file, begin_, streams_);
   file->publish();
   begin_bytes_ = file->bytes();
@@ -155,7 +155,7 @@ FlightStore::Written FlightStore::write(const std::string& path, const TraceDesc
   Written written;
   for (;;) {
     try {
-      FileWriter file(path, Replaced::kept);
+      FileWriter file(path, Replaced::kept, kFeatureSteps);
       write_to(file, end, blocks, samples);
       break;
     } catch (const Error&) {

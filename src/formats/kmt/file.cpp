@@ -60,7 +60,7 @@ void check_header(Bytes file) {
   const std::uint16_t version = in.u16();
   in.skip(2);  // feature flags that a reader may ignore
   const std::uint32_t features = in.u32();
-  if (version == kVersion && features == 0) return;
+  if (version == kVersion && (features & ~kFeatureSteps) == 0) return;
   throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
                           version, features, kVersion))
       .hint("A newer kmemtrace wrote the file: read it with that version, or use that version to convert it");

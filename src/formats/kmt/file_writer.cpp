@@ -22,11 +22,12 @@ std::string_view as_text(const std::vector<std::uint8_t>& bytes) {
 
 // Only the owner can read the file, because a trace contains addresses of kernel code and objects. The lock prevents
 // other recorders from writing it.
-FileWriter::FileWriter(const std::string& path, Replaced replaced) : file_(path, replaced) {
+FileWriter::FileWriter(const std::string& path, Replaced replaced, std::uint32_t features) : file_(path, replaced) {
   ::flock(file_.fd(), LOCK_EX | LOCK_NB);
-  std::vector<std::uint8_t> header(kFileHeaderBytes);  // magic, version, two zero fields: docs/formats/kmt.md
+  std::vector<std::uint8_t> header(kFileHeaderBytes);  // magic, version, features: docs/formats/kmt.md
   kFileMagic.copy(reinterpret_cast<char*>(header.data()), kFileMagic.size());
   store<std::uint16_t>(header.data() + kFileMagic.size(), kVersion, ByteOrder::little);
+  store<std::uint32_t>(header.data() + kFileHeaderBytes - sizeof features, features, ByteOrder::little);
   file_.write(as_text(header));
   size_ = header.size();
 }

@@ -24,7 +24,8 @@ PackedChunk pack_symbols(const TraceDescription& description);
 class FileWriter {
  public:
   // The file gets its name, and replaces an older file, when publish() or finish() is called. All methods throw Error.
-  explicit FileWriter(const std::string& path, Replaced replaced = Replaced::removed);
+  // `features` are those that a reader must support: kFeatureSteps if the file will have blocks of events.
+  explicit FileWriter(const std::string& path, Replaced replaced = Replaced::removed, std::uint32_t features = 0);
 
   void append_description(const TraceDescription& description);
   void append(const PackedChunk& chunk);

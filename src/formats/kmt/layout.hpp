@@ -13,6 +13,7 @@ namespace kmt::kmt_format {
 constexpr std::string_view kFileMagic{"\x89KMT\r\n\x1a\n", 8};
 constexpr std::uint16_t kVersion = 1;
 constexpr std::uint64_t kFileHeaderBytes = 16;
+constexpr std::uint32_t kFeatureSteps = 1;  // feature that a reader must support: blocks with kTimesInSteps
 
 constexpr std::uint32_t kChunkMagic = 0x63544D4B;  // "KMTc"
 constexpr std::size_t kChunkHeaderBytes = 32;      // the last 8 bytes are the checksum of all preceding bytes
@@ -46,6 +47,9 @@ constexpr std::uint64_t kMostPatchRatio = 4096;       // maximum ratio of a patc
 // Maximum ratio of the size of all facts, formats and samples to the file's size.
 constexpr std::uint64_t kMostTextRatio = 64;
 constexpr std::uint64_t kMostEvents = 1u << 20;  // maximum number of events in a block
+
+// Flag in the first shift of a block: the times are numbers of clock steps. Older versions wrote varints of ticks.
+constexpr std::uint8_t kTimesInSteps = 0x80;
 
 constexpr std::string_view kTrailerMagic{"KMTindex", 8};
 constexpr std::uint64_t kTrailerBytes = 16;

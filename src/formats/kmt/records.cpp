@@ -78,7 +78,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
 RecordWriter::RecordWriter(const std::string& path, const Findings& findings) : path_(path), findings_(findings) {}
 
 void RecordWriter::describe(const TraceDescription& description) {
-  file_.emplace(path_);
+  file_.emplace(path_, Replaced::removed, kFeatureSteps);
   file_->append_description(description);
   for (const StateSample& sample : description.samples) file_->append_sample(sample);
   Findings ignored;  // readers of the trace report these findings again

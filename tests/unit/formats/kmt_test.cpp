@@ -250,9 +250,11 @@ struct HandMade {
   std::vector<std::uint8_t> losses{1, 8};  // 7 events were lost after the first event
   std::uint8_t events = 3;
   std::uint8_t shift = 3;
+  std::vector<std::uint8_t> times_head;  // bytes before the column `times`
 
   std::vector<std::uint8_t> build() const {
     std::vector<std::uint8_t> block{events, 100, 4, shift, 0};
+    block.insert(block.end(), times_head.begin(), times_head.end());
     for (const auto* column : {&times, &shapes, &dictionary, &tasks, &recency, &addresses, &literals, &losses}) {
       block.push_back(static_cast<std::uint8_t>(column->size()));
       block.insert(block.end(), column->begin(), column->end());
@@ -269,6 +271,26 @@ TEST(KmtBlockByHand, IsReadAsSpecified) {
   EXPECT_EQ(decode(block, ByteOrder::little), expected);
   block.insert(block.end(), {3, 1, 2, 3});
   EXPECT_EQ(decode(block, ByteOrder::little), expected) << "a column of a later version";
+}
+
+// Times in steps: 2.5 ticks each, 12 steps (code 10, low bit 0) and 1 step. The position starts at 100.5.
+TEST(KmtBlockByHand, TimesInStepsAreReadAsSpecified) {
+  const auto build = [](std::vector<std::uint8_t> step) {
+    HandMade block;
+    block.shift |= 0x80;
+    block.times_head = std::move(step);
+    block.times_head.insert(block.times_head.end(), {3, 10, 1, 0});  // the codes
+    block.times = {0};                                               // the low bits
+    return block.build();
+  };
+  const std::vector<Item> items = decode(build({0x80, 0x80, 0x80, 0x80, 0x28}), ByteOrder::little);  // 5 << 31
+  ASSERT_EQ(items.size(), 4u);
+  EXPECT_EQ(items[0].ticks, 130u);
+  EXPECT_EQ(items[2].ticks, 133u);
+  EXPECT_EQ(items[3].ticks, 133u);
+  EXPECT_NO_THROW(decode(build({0x80, 0x80, 0x80, 0x80, 0x10}), ByteOrder::little)) << "a step of a tick";
+  EXPECT_THROW(decode(build({0xFF, 0xFF, 0xFF, 0xFF, 0x0F}), ByteOrder::little), Error) << "a shorter step";
+  EXPECT_THROW(decode(build({}), ByteOrder::little), Error) << "no step";
 }
 
 TEST(KmtBlockByHand, BrokenRulesAreErrors) {
@@ -383,7 +405,7 @@ SmallFile small_file(Machine machine, unsigned second_cpu = 1) {
   const TemporaryFile file;
   SmallFile small;
   std::vector<Item> of_streams[2];
-  FileWriter writer(file.path());
+  FileWriter writer(file.path(), Replaced::removed, kFeatureSteps);
   writer.publish();
   writer.append_description(description.described);
   writer.append_stream({0, "", 4096});
@@ -472,7 +494,7 @@ TEST(Kmt, ALossEndsAtTheNextEventOfItsCpu) {
     Collected described;
     Findings findings;
     kmt::read_records(TraceFile{"made by hand", with_description.bytes, nullptr}, {}, described, findings);
-    FileWriter writer(file.path());
+    FileWriter writer(file.path(), Replaced::removed, kFeatureSteps);
     writer.append_description(described.described);
     writer.append_stream({0, "", 4096});
     const RecordLayouts layouts = layouts_of(machine);
