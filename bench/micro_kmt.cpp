@@ -14,14 +14,13 @@
 #include "formats/kmt/block_encoder.hpp"
 #include "formats/kmt/block_reader.hpp"
 #include "formats/kmt/chunk.hpp"
+#include "formats/kmt/packed_block.hpp"
 #include "formats/record_stream.hpp"
 
 namespace {
 
 using namespace kmt;
 using namespace kmt::kmt_format;
-
-constexpr std::uint64_t kBlockEvents = 65536;
 
 // Copies records one after the other into one block of memory, as they are in ring buffer pages.
 class RecordedTrace : public RecordSink {
@@ -65,7 +64,7 @@ class RecordedTrace : public RecordSink {
     for (const std::vector<Record>& stream : streams_) {
       for (const Record& record : stream) {
         encoder.add(record.ticks, Bytes(bytes_).subspan(record.at, record.size));
-        if (encoder.events() >= kBlockEvents) take(encoder.finish());
+        if (is_full(encoder)) take(encoder.finish());
       }
       if (!encoder.empty()) take(encoder.finish());
     }
@@ -89,9 +88,8 @@ void encode_blocks(benchmark::State& state) {
   std::size_t size = 0;
   for (auto _ : state) {
     size = 0;
-    trace().encode([&](const EventBlock& block) {
-      size += packed ? make_chunk(ChunkType::kEvents, 0, block.bytes, block.column_ends).size() : block.bytes.size();
-    });
+    trace().encode(
+        [&](const EventBlock& block) { size += packed ? pack(0, block).chunk.bytes.size() : block.bytes.size(); });
     benchmark::DoNotOptimize(size);
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * trace().events());
@@ -114,9 +112,7 @@ BENCHMARK(unpack_blocks);
 void decode_blocks(benchmark::State& state) {
   const bool packed = state.range(0) != 0;
   std::vector<std::vector<std::uint8_t>> blocks;
-  trace().encode([&](const EventBlock& block) {
-    blocks.push_back(packed ? make_chunk(ChunkType::kEvents, 0, block.bytes, block.column_ends) : block.bytes);
-  });
+  trace().encode([&](const EventBlock& block) { blocks.push_back(packed ? pack(0, block).chunk.bytes : block.bytes); });
   for (auto _ : state) {
     std::uint64_t sum = 0;
     for (const std::vector<std::uint8_t>& block : blocks) {

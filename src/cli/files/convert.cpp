@@ -18,6 +18,7 @@
 #include "cli/support/commands.hpp"
 #include "cli/support/say.hpp"
 #include "formats/ctf/records.hpp"
+#include "formats/kmt/packed_block.hpp"
 #include "formats/kmt/records.hpp"
 #include "formats/registry.hpp"
 #include "formats/tracedat/records.hpp"
@@ -36,6 +37,7 @@ struct ConvertArguments {
   std::string abi;
   unsigned version = 7;
   bool anonymise = false;
+  bool archive = false;
   std::string key_file;
   std::string kallsyms;
 
@@ -46,6 +48,7 @@ struct ConvertArguments {
 constexpr const char* kConvertFooter = R"(Examples:
   kmemtrace convert trace.dat small.kmt     a few bytes per event; needs no other file
   kmemtrace convert small.kmt again.dat     for trace-cmd and KernelShark
+  kmemtrace convert --archive a.kmt b.kmt   for a trace that is kept for a long time
   kmemtrace convert perf.data small.kmt     output of perf record, see docs/formats/perf-data.md
   ssh host cat trace.dat | kmemtrace convert - small.kmt
   kmemtrace convert capture/ old.kmt        the relay files cpu0.out, cpu1.out, … of 2008, in a folder
@@ -171,6 +174,8 @@ bool convert(const ConvertArguments& options) {
 
   Findings findings;
   const std::string extension = fs::path(options.output).extension();
+  if (options.archive && extension != ".kmt")
+    throw Error("--archive needs an output in the format .kmt").hint("Name the output *.kmt");
   if (options.anonymise && extension == ".kmt" && !options.from_standard_input() && is_snapshot_file(options.input)) {
     Omitted omitted;
     omitted.texts = anonymise_snapshots(options.input, options.output, key_for(options));
@@ -179,7 +184,10 @@ bool convert(const ConvertArguments& options) {
   }
   try {
     if (extension == ".kmt")
-      write_records(options, kmt_format::RecordWriter(options.output, findings), findings);
+      write_records(options,
+                    kmt_format::RecordWriter(options.output, findings,
+                                             options.archive ? kmt_format::kForArchive : kmt_format::kForRecording),
+                    findings);
     else if (extension == ".dat")
       write_trace_dat(options, findings);
     else if (extension == ".ctf")
@@ -207,6 +215,10 @@ Command convert_command() {
   add_abi_option(command, options->abi);
   command.option("--file-version", &options->version, "N", "Write trace.dat version N: 6 or 7 (default: 7)",
                  {.words = {"6", "7"}});
+  command.flag(
+      "--archive", &options->archive,
+      "Write a smaller .kmt, which takes much longer (default: compress as fast as a recording)\nDamage of such a "
+      "file loses more events: up to a million.");
   command.flag("--anonymise", &options->anonymise, "Replace addresses and the names of tasks, cgroups and the host");
   command.option("--key", &options->key_file, "FILE",
                  "Derive the replacements from FILE, so that traces anonymised with the same FILE can be compared",

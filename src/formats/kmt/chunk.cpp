@@ -17,7 +17,6 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr int kLevelOfEvents = 1;  // low to save time, because columns are already compact and there are many blocks
 // A recording waits for these compressions once per file. For texts, level 9 would save 7 % in twice the time. For
 // large texts (the kernel's symbols), level 5 would save 5 % in twice the time.
 constexpr int kLevelOfTexts = 5;
@@ -75,6 +74,20 @@ std::size_t compress(Bytes plain, std::span<const std::size_t> ends, int level, 
     if (ZSTD_compressStream2(context.get(), &to, &in, is_last ? ZSTD_e_end : ZSTD_e_flush) != 0) return 0;
   }
   return to.pos;
+}
+
+std::vector<std::uint8_t> make_compressed(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain,
+                                          std::span<const std::size_t> ends, int level) {
+  check_size(plain);
+  std::vector<std::uint8_t> out(kChunkHeaderBytes + ZSTD_compressBound(plain.size()) + ends.size() * kMostOfABlockEnd);
+  std::size_t stored = compress(plain, ends, level, std::span(out).subspan(kChunkHeaderBytes));
+  const bool compressed = stored > 0 && stored < plain.size() && is_proportionate(plain.size(), stored);
+  if (!compressed) {
+    std::copy(plain.begin(), plain.end(), out.begin() + kChunkHeaderBytes);
+    stored = plain.size();
+  }
+  out.resize(kChunkHeaderBytes + stored);
+  return with_header(std::move(out), type, compressed ? kCompressed : 0, stream, plain.size());
 }
 
 Error damaged(const Chunk& chunk, const char* what) { return Error(what).at({{}, {}, chunk.offset}); }
@@ -146,19 +159,13 @@ std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base) {
   return plain;
 }
 
-std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain,
-                                     std::span<const std::size_t> ends) {
-  check_size(plain);
-  std::vector<std::uint8_t> out(kChunkHeaderBytes + ZSTD_compressBound(plain.size()) + ends.size() * kMostOfABlockEnd);
-  std::size_t stored = compress(plain, ends, type == kEvents ? kLevelOfEvents : kLevelOfTexts,
-                                std::span(out).subspan(kChunkHeaderBytes));
-  const bool compressed = stored > 0 && stored < plain.size() && is_proportionate(plain.size(), stored);
-  if (!compressed) {
-    std::copy(plain.begin(), plain.end(), out.begin() + kChunkHeaderBytes);
-    stored = plain.size();
-  }
-  out.resize(kChunkHeaderBytes + stored);
-  return with_header(std::move(out), type, compressed ? kCompressed : 0, stream, plain.size());
+std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
+  return make_compressed(type, stream, plain, {}, kLevelOfTexts);
+}
+
+std::vector<std::uint8_t> make_events_chunk(std::uint16_t stream, const std::vector<std::uint8_t>& plain,
+                                            std::span<const std::size_t> ends, int level) {
+  return make_compressed(kEvents, stream, plain, ends, level);
 }
 
 std::vector<std::uint8_t> make_text_chunk(ChunkType type, std::uint16_t stream, Bytes head, Bytes text) {

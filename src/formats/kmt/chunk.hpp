@@ -38,11 +38,13 @@ std::vector<std::uint8_t> unpack(const Chunk& chunk);
 // Returns the uncompressed payload of a chunk from make_patch(). `base` must be the base that make_patch() used.
 std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 
-// Returns the header and the payload. Compresses the payload if that makes it smaller. `ends` are ascending positions
-// in the payload at which parts end; zstd then uses codes of their own for each part. Throws Error if the payload is
+// Returns the header and the payload. Compresses the payload if that makes it smaller. Throws Error if the payload is
 // too large for a chunk.
-std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain,
-                                     std::span<const std::size_t> ends = {});
+std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
+// Returns the chunk of a block of events. `ends` are ascending positions in the payload at which parts end; zstd then
+// uses codes of their own for each part. `level` is the level of zstd.
+std::vector<std::uint8_t> make_events_chunk(std::uint16_t stream, const std::vector<std::uint8_t>& plain,
+                                            std::span<const std::size_t> ends, int level);
 // Returns a chunk whose payload is `head` and then `text`. Needs no copy of a large text.
 std::vector<std::uint8_t> make_text_chunk(ChunkType type, std::uint16_t stream, Bytes head, Bytes text);
 // Returns the header and the payload of a patch, which stores only the difference to `base`. The reader must have

@@ -11,10 +11,17 @@
 
 namespace kmt::kmt_format {
 
-// A block is complete when it reaches one of these sizes. It should be much larger than its dictionary, but so small
-// that a damaged block is a small loss.
-constexpr std::uint64_t kBlockEvents = 65536;
-constexpr std::size_t kBlockBytes = 4u << 20;  // uncompressed size
+// How blocks are packed. A block is complete when it reaches one of the sizes.
+struct Packing {
+  std::uint64_t events;
+  std::size_t bytes;  // uncompressed size
+  int level;          // of zstd
+};
+// A block should be much larger than its dictionary, but so small that a damaged block is a small loss. The level is
+// low to save time, because columns are already compact and there are many blocks.
+constexpr Packing kForRecording{65536, 4u << 20, 1};
+// Larger blocks repeat less of the dictionary and of addresses. Packing takes 10 times as long.
+constexpr Packing kForArchive{kMostEvents, 32u << 20, 19};
 
 struct PackedChunk {
   ChunkType type = kFacts;
@@ -30,16 +37,16 @@ struct PackedBlock {
   std::uint64_t last_ticks = 0;
 };
 
-inline bool is_full(const BlockEncoder& encoder) {
-  return encoder.events() >= kBlockEvents || encoder.plain_bytes() >= kBlockBytes;
+inline bool is_full(const BlockEncoder& encoder, const Packing& packing = kForRecording) {
+  return encoder.events() >= packing.events || encoder.plain_bytes() >= packing.bytes;
 }
 
 inline PackedChunk pack(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain) {
   return {type, stream, make_chunk(type, stream, plain)};
 }
 
-inline PackedBlock pack(std::uint16_t stream, const EventBlock& block) {
-  return {{kEvents, stream, make_chunk(kEvents, stream, block.bytes, block.column_ends)},
+inline PackedBlock pack(std::uint16_t stream, const EventBlock& block, const Packing& packing = kForRecording) {
+  return {{kEvents, stream, make_events_chunk(stream, block.bytes, block.column_ends, packing.level)},
           block.events,
           block.first_ticks,
           block.last_ticks};

@@ -75,7 +75,8 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings) {
   }
 }
 
-RecordWriter::RecordWriter(const std::string& path, const Findings& findings) : path_(path), findings_(findings) {}
+RecordWriter::RecordWriter(const std::string& path, const Findings& findings, const Packing& packing)
+    : path_(path), findings_(findings), packing_(packing) {}
 
 void RecordWriter::describe(const TraceDescription& description) {
   file_.emplace(path_, Replaced::removed, kFeatureSteps);
@@ -95,12 +96,12 @@ void RecordWriter::begin_stream(const RecordStream& stream) {
 
 void RecordWriter::record(std::uint64_t ticks, Bytes record) {
   encoder_->add(ticks, record);
-  if (is_full(*encoder_)) end_block();
+  if (is_full(*encoder_, packing_)) end_block();
 }
 
 void RecordWriter::lost(std::optional<std::uint64_t> count) { encoder_->add_lost(count); }
 
-void RecordWriter::end_block() { file_->append(pack(stream_, encoder_->finish())); }
+void RecordWriter::end_block() { file_->append(pack(stream_, encoder_->finish(), packing_)); }
 
 void RecordWriter::end_stream() {
   if (!encoder_->empty()) end_block();

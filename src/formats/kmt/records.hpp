@@ -20,7 +20,7 @@ void read_records(const TraceFile& file, RecordSink& sink, Findings& findings);
 class RecordWriter : public RecordSink {
  public:
   // finish() writes `findings`, which are about the source trace. They must outlive this object.
-  RecordWriter(const std::string& path, const Findings& findings);
+  RecordWriter(const std::string& path, const Findings& findings, const Packing& packing = kForRecording);
   void describe(const TraceDescription& description) override;
   void begin_stream(const RecordStream& stream) override;
   void record(std::uint64_t ticks, Bytes record) override;
@@ -33,6 +33,7 @@ class RecordWriter : public RecordSink {
 
   std::string path_;
   const Findings& findings_;
+  Packing packing_;
   std::optional<FileWriter> file_;
   std::unique_ptr<RecordLayouts> layouts_;
   std::unique_ptr<BlockEncoder> encoder_;

@@ -163,13 +163,14 @@ TEST_F(KmtRecording, FullBlocksAreInTheFileBeforeItIsFinished) {
   std::uint64_t time = 0;
   // The pages are made before the test writes them, because a recording also writes events when a second has passed.
   std::vector<Page> pages;
-  for (std::uint64_t given = 0; given < kBlockEvents; given += events, time += 1000)
+  for (std::uint64_t given = 0; given < kForRecording.events; given += events, time += 1000)
     pages.push_back(page_of(time, events));
   const auto begin = std::chrono::steady_clock::now();
   for (const Page& page : pages) recording.encoder().pages(0, page);
   if (std::chrono::steady_clock::now() - begin >= std::chrono::seconds(1)) GTEST_SKIP() << "a block became too old";
   recording.encoder().pages(1, page_of(5, 3));
-  EXPECT_EQ(read(path()).events.size(), kBlockEvents / events * events + events) << "only part of the first block";
+  EXPECT_EQ(read(path()).events.size(), kForRecording.events / events * events + events)
+      << "only part of the first block";
 }
 
 TEST_F(KmtRecording, BlocksThatCannotBeWrittenAreWrittenLater) {
@@ -183,7 +184,7 @@ TEST_F(KmtRecording, BlocksThatCannotBeWrittenAreWrittenLater) {
   LiveEncoder encoder(kernel(), {0}, store);
   std::vector<std::uint8_t> pages;
   std::uint64_t given = 0;
-  for (; given < 3 * kBlockEvents + 1000; given += 50) {
+  for (; given < 3 * kForRecording.events + 1000; given += 50) {
     const Page page = page_of(given, 50);
     pages.insert(pages.end(), page.begin(), page.end());
   }

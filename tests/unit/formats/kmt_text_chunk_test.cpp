@@ -59,8 +59,8 @@ TEST(KmtChunk, PartsHaveCodesOfTheirOwn) {
   for (std::size_t i = 0; i < plain.size(); ++i)
     plain[i] = static_cast<std::uint8_t>(i < plain.size() / 2 ? random() % 4 : 16 + random() % 16);
   const std::vector<std::size_t> ends = {plain.size() / 2, plain.size()};
-  const std::vector<std::uint8_t> together = make_chunk(kEvents, 0, plain);
-  const std::vector<std::uint8_t> apart = make_chunk(kEvents, 0, plain, ends);
+  const std::vector<std::uint8_t> together = make_events_chunk(0, plain, {}, 1);
+  const std::vector<std::uint8_t> apart = make_events_chunk(0, plain, ends, 1);
   EXPECT_LT(apart.size(), together.size());
   const auto chunk = chunk_at(apart, 0);
   ASSERT_TRUE(chunk);
@@ -70,7 +70,7 @@ TEST(KmtChunk, PartsHaveCodesOfTheirOwn) {
 TEST(KmtChunk, PartsMayBeEmpty) {
   const std::vector<std::size_t> ends = {0, 0, 5, 5};
   const std::vector<std::uint8_t> plain(5, 'x');
-  const std::vector<std::uint8_t> bytes = make_chunk(kEvents, 0, plain, ends);
+  const std::vector<std::uint8_t> bytes = make_events_chunk(0, plain, ends, 1);
   const auto chunk = chunk_at(bytes, 0);
   ASSERT_TRUE(chunk);
   EXPECT_EQ(unpack(*chunk), plain);
