@@ -204,6 +204,8 @@ def main():
         seeds.write(os.path.join(sys.argv[1], 'trace_dat_fuzzer'), f'{kernel}.kmt', whole_file)
         seeds.write_chunk_seeds(os.path.join(sys.argv[1], 'kmt_chunk_fuzzer'), kernel, whole_file, MEMINFO)
         seeds.write(os.path.join(sys.argv[1], 'kmt_block_fuzzer'), kernel, bytes([trace.order == '>']) + block)
+        seeds.write(os.path.join(sys.argv[1], 'kmt_block_fuzzer'), f'{kernel}.steps',
+              bytes([trace.order == '>']) + kmt_writer.block(trace, RECORDS, in_steps=True))
         layout = (trace.order == '>') + 2 * (trace.page_data_offset()[1] == 4)
         for cpu, pages in whole.pages.items():
             seeds.write(os.path.join(sys.argv[1], 'page_fuzzer'), f'{kernel}.{cpu}',

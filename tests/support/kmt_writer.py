@@ -39,9 +39,20 @@ def chunk(kind, stream, payload):
     return head + checksum(head) + payload
 
 
-def block(trace, count):
+def times_in_ticks(differences):
+    """Returns the head of the times and their two columns. A step is a tick."""
+    codes, low_bits, used = b'', 0, 0
+    for number in differences:
+        count = max(number.bit_length() - 3, 0)
+        codes += bytes([(count << 2) + (number >> count)])
+        low_bits |= (number & (1 << count) - 1) << used
+        used += count
+    return varint(1 << 32) + text(codes) + text(low_bits.to_bytes(used + 7 >> 3, 'little'))
+
+
+def block(trace, count, in_steps=False):
     """Returns the payload of a block: the first records of the first CPU that has any, and a loss. Slab and page events
-    are stored as shapes."""
+    are stored as shapes. The times are in steps of the clock or, as older versions wrote them, varints."""
     addresses = {}  # event id: (kind, Field)
     for number, fields in tracedat.formats(trace).values():
         for name, kind in (('ptr', SLAB), ('pfn', PAGE)):
@@ -49,12 +60,13 @@ def block(trace, count):
                 addresses[number] = kind, fields[name]
     pages = next(pages for pages in trace.buffers[0].pages.values() if pages)
     page = pages[:trace.page_size]
-    times = shapes = dictionary = tasks = recency = far = literals = b''
+    times, shapes = [], b''
+    dictionary = tasks = recency = far = literals = b''
     known, recent, last, before, tid_before = {}, {SLAB: [0] * 64, PAGE: [0] * 64}, {}, None, 0
     records = list(tracedat.records(trace, page))[:count]
     for record in records:
         data = bytearray(page[record.offset:record.offset + record.size])
-        times += varint(record.time - before if before is not None else 0)
+        times.append(record.time - before if before is not None else 0)
         before = record.time
         tid, = struct.unpack_from(trace.order + 'i', data, 4)
         tasks += varint(1) + svarint(tid - tid_before)
@@ -83,8 +95,10 @@ def block(trace, count):
         recent[kind].insert(0, address)
         last[shape] = address
     losses = varint(1) + varint(3)
-    columns = (times, shapes, dictionary, tasks, recency, far, literals, losses)
-    return varint(len(records)) + varint(records[0].time) + varint(4) + bytes(2) + b''.join(text(c) for c in columns)
+    times = times_in_ticks(times) if in_steps else text(b''.join(map(varint, times)))
+    columns = (shapes, dictionary, tasks, recency, far, literals, losses)
+    shifts = bytes([0x80 if in_steps else 0, 0])
+    return varint(len(records)) + varint(records[0].time) + varint(4) + shifts + times + b''.join(map(text, columns))
 
 
 def literals(records, tid_at=4, tid=0):

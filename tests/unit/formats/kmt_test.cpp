@@ -537,6 +537,7 @@ TEST_P(KmtFile, EveryFlippedByte) {
   for (std::size_t at = 0; at < small.bytes.size(); ++at) {
     if (at == 10 || at == 11) continue;  // bytes with flags of features that a reader may ignore
     for (const unsigned mask : {0x01u, 0x80u, 0xFFu}) {
+      if (at == 12 && mask == kFeatureSteps) continue;  // blocks with times in steps are readable without this flag
       std::vector<std::uint8_t> damaged = small.bytes;
       damaged[at] ^= static_cast<std::uint8_t>(mask);
       const ReadBack back = read_back(damaged);
