@@ -100,9 +100,7 @@ BENCHMARK(encode_blocks)->ArgName("packed")->Arg(0)->Arg(1);
 // Unpacks blocks without reading their columns: zstd and the checksum.
 void unpack_blocks(benchmark::State& state) {
   std::vector<std::vector<std::uint8_t>> blocks;
-  trace().encode([&](const EventBlock& block) {
-    blocks.push_back(make_chunk(ChunkType::kEvents, 0, block.bytes, block.column_ends));
-  });
+  trace().encode([&](const EventBlock& block) { blocks.push_back(pack(0, block).chunk.bytes); });
   for (auto _ : state)
     for (const std::vector<std::uint8_t>& block : blocks) benchmark::DoNotOptimize(unpack(*chunk_at(block, 0)).data());
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * trace().events());
