@@ -183,12 +183,14 @@ def check_file(root, path):
     if layer not in LAYERS:
         yield f'{path}: {layer} is not a folder of the layer table'
         return
-    formats = includes_fmt = 0
+    formats = includes_fmt = joins = includes_ranges = 0
     with open(os.path.join(root, path), encoding='utf-8') as lines:
         for number, line in enumerate(lines, 1):
             problem = None
             formats = formats or ('fmt::' in line.split('//')[0] and number)
             includes_fmt = includes_fmt or '#include <fmt/' in line
+            joins = joins or ('fmt::join' in line.split('//')[0] and number)
+            includes_ranges = includes_ranges or '#include <fmt/ranges.h>' in line
             if path.endswith('CMakeLists.txt'):
                 for target in LINK.findall(line.split('#')[0]):
                     if target != layer and target not in LAYERS[layer].split():
@@ -202,6 +204,8 @@ def check_file(root, path):
     # precompiled headers and grouped files hide it.
     if formats and not includes_fmt and not path.endswith('CMakeLists.txt'):
         yield f'{path}:{formats}: include <fmt/format.h>'
+    if joins and not includes_ranges:  # fmt 9 has join() in format.h, but fmt 10 has not
+        yield f'{path}:{joins}: include <fmt/ranges.h>'
 
 
 def check_tree(root):

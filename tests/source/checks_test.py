@@ -65,6 +65,8 @@ class Layers(unittest.TestCase):
         self.assertEqual(1, len(self.check('cli/a.cpp', 'auto a = fmt::format("a");')))
         self.assertEqual([], self.check('cli/a.cpp', '#include <fmt/format.h>\nauto a = fmt::format("a");'))
         self.assertEqual([], self.check('cli/a.cpp', '// fmt::format is not used'))
+        self.assertEqual(1, len(self.check('cli/a.cpp', '#include <fmt/format.h>\nauto a = fmt::join(b, "");')))
+        self.assertEqual([], self.check('cli/a.cpp', '#include <fmt/ranges.h>\nauto a = fmt::join(b, "");'))
 
     def test_unknown_folders_and_relative_names_fail(self):
         self.assertEqual(1, len(self.check('misc/a.cpp', '')))
