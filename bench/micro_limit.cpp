@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Measures the parts of the work that no analysis of a trace can avoid. docs/BENCHMARKS.md, "The limit", adds them up
-// to the least time that an event must cost.
+// Measures the parts of the work that no analysis of a trace can avoid. bench/analysis computes from them the least
+// time that an event must cost, the limit.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace {
 
 constexpr std::size_t kAhead = 16;   // number of events that are prefetched ahead of the current one
-constexpr std::size_t kRows = 1024;  // a report has about as many groups that matter
+constexpr std::size_t kRows = 1024;  // about the number of groups that matter in a report
 
 // Reads one value of a column. Most values take one byte, as in a recording.
 void read_value(benchmark::State& state) {
@@ -29,8 +29,8 @@ void read_value(benchmark::State& state) {
 }
 BENCHMARK(read_value);
 
-// Finds an object by its address in a table that is twice as large as needed, with one cache line for each access, and
-// writes its allocation.
+// Finds an object by its address, and writes its allocation. The table is twice as large as needed, and each access
+// touches one cache line.
 void find_object(benchmark::State& state) {
   struct Slot {
     std::uint64_t address = 0;

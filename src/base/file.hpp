@@ -42,7 +42,7 @@ FileDescriptor open_file(const std::string& path, int flags);
 // Creates an unnamed file in that directory, for reading and writing. The file disappears with its last descriptor,
 // even if the process is killed. Throws Error.
 FileDescriptor unnamed_file(const std::string& directory);
-// Reads the next bytes into `part`. Returns how many; 0 at the end. Throws Error that names `path`.
+// Reads the next bytes into `part`. Returns the number of bytes; 0 at the end. Throws an Error that names `path`.
 std::size_t read_some(int fd, std::span<char> part, const std::string& path);
 // Reads a whole file. Works for procfs and tracefs, where the size is not known in advance. Throws Error.
 std::string read_file(const std::string& path);

@@ -30,8 +30,8 @@ class CacheNames {
   // Learns the names of caches from the frees. Call this with all events of the trace in their order. `info` belongs to
   // the reader of these events.
   void learn(const EventBatch& batch, const TraceInfo& info);
-  // Learns from frees of objects of kmem_cache_alloc that were counted elsewhere. The objects have the call site and
-  // the size, and their free events name the cache. The IDs belong to the `info` of this object.
+  // Learns from frees that the caller has counted. The objects were allocated by kmem_cache_alloc with this call site
+  // and size, and their free events name `cache`. The IDs belong to the `info` of this object.
   void learn(CallSiteId call_site, std::uint64_t bytes_allocated, CacheId cache, std::uint64_t frees);
   // Takes over what `other` learned from the same trace.
   void take_learned(const CacheNames& other);

@@ -79,7 +79,7 @@ class Grouping {
            CacheNames& caches, FindCaller find_caller, GroupingOptions options = {});
 
   // Call this function before each batch of events, if the trace's data does not change during a batch. It saves time
-  // for most events. Returns false if events may have other origins than equal events of earlier batches.
+  // for most events. Returns false if events may have other origins than equal events in earlier batches.
   bool begin_batch();
   PageUse page_use_of(const Event& event);  // `event` is an allocation of pages or of a vmalloc area
   // Learns from an event. Call this for each event of the trace, in order of time, before origin_of().
@@ -100,7 +100,7 @@ class Grouping {
   bool by_cpu() const { return by_cpu_; }
   const std::vector<GroupKey>& task_keys() const { return task_keys_; }
   std::uint32_t task_row(GroupKey key, const Event& event) { return tasks_.row_of(key, event); }
-  // True if events with equal rows in one of the two have equal rows in the other.
+  // True if two events with equal rows in one grouping also have equal rows in the other.
   bool has_rows_like(const Grouping& other) const {
     return options_.tree == other.options_.tree && options_.with_interrupted == other.options_.with_interrupted &&
            &trace_tasks_ == &other.trace_tasks_;

@@ -67,8 +67,8 @@ class Classifier {
   void classify(MatchedBatch& batch, BatchOrigins& origins);
   const EventFilter& filter() const { return filter_; }
 
-  // The first and the last step of classify(). In between, classify() passes each event to grouping(). The result of
-  // begin_batch() is that of Grouping::begin_batch().
+  // The first and the last step of classify(). In between, classify() passes each event to grouping().
+  // begin_batch() returns the result of Grouping::begin_batch().
   bool begin_batch(const EventBatch& events);
   void end_batch(const EventBatch& events, BatchOrigins& origins);
   Grouping& grouping() { return grouping_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Keeps the accounts of a report: how much memory each group allocated, freed and still has live.
+// Keeps the accounts of a report: how much memory each group allocated and freed, and how much of it is live.
 #pragma once
 
 #include <array>

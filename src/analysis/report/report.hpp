@@ -68,8 +68,8 @@ class ReportAnalysis {
 
   // True if both reports select the same events. They can then share a matching.
   bool selects_like(const ReportAnalysis& other) const;
-  // Uses the matching and the totals of `first`, which must outlive this object. Let SharedMatching find the origins
-  // instead of running the first stage, and then run only the last stage.
+  // Uses the matching and the totals of `first`, which must outlive this object. Do not run the first
+  // stage: SharedMatching finds the origins. Then run only the last stage.
   void share_matching(const ReportAnalysis& first);
   Classifier& classifier();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The sums of a report that do not depend on its groups. Reports that share a matching have the same totals, so only
-// one of them computes these.
+// one of them computes the totals.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace kmt {
 
-// The properties by which anomalies are counted together: the call sites of the two events, the cache and the kind.
+// Anomalies with the same properties are counted together.
 struct AnomalyKey {
   std::uint32_t first_site;   // CallSiteId; 0: none
   std::uint32_t second_site;  // CallSiteId; 0: none

@@ -6,8 +6,8 @@
 
 namespace kmt {
 
-// Makes the buckets wide enough for the last time. If they are so wide that the end of the last one does not fit into
-// 64 bits, each later time calls this function.
+// Makes the buckets wide enough for last_offset_. Above kWidest, the end of the last bucket may not fit into 64 bits.
+// most_offset_ is then 0, so bucket_of() calls this function for each later time.
 void TimeBuckets::widen() {
   constexpr std::uint32_t kWidest = 48;
   shift_ = std::max(shift_, static_cast<std::uint32_t>(std::bit_width(last_offset_ / most_)));

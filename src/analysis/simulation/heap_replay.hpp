@@ -20,7 +20,7 @@ class HeapReplay : public ObjectSink {
   HeapReplay& operator=(const HeapReplay&) = delete;
 
   void add_heap(SlabLayout layout, bool keeps_series);  // call before the first batch
-  // Replays the trace: either from all its events, or from a log of its objects.
+  // Replays the trace. Call either add() with all events of the trace, or replay() with a log of its objects.
   void add(EventBatch& batch);
   void replay(const ObjectLog& log);
 

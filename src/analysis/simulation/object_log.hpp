@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Keeps the slab objects of a trace in memory, so that they can be replayed several times after one pass over the
 // trace. An entry needs 16 bytes for the start or the end of an object, and at most 8 bytes more for its address. The
-// log has at most 16,777,216 entries (256 MiB, with addresses 384 MiB). The objects of a longer trace, or values that
-// do not fit into an entry, must be read from the trace again.
+// log has at most 16,777,216 entries (256 MiB, with addresses 384 MiB). If a trace has more, or has values that do not
+// fit into an entry, the caller must read the trace again.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ObjectLog {
   explicit ObjectLog(bool with_addresses, std::size_t most_entries = kMostEntries)
       : with_addresses_(with_addresses), most_entries_(most_entries) {}
 
-  // The members of ObjectSink. `kind` of ended() is the kind of the object.
+  // The same functions as in ObjectSink, except that ended() also needs the kind of the object.
   void kind(const ObjectKind& kind) { kinds_.push_back({kind, {}}); }
   void began(std::uint32_t object, std::uint32_t kind, const Event& event, bool again) {
     add(again ? What::began_again : What::began, object, kind, event);
@@ -34,7 +34,7 @@ class ObjectLog {
   void freed_older(const Event& event) { add(What::freed_older, 0, event.cache.value, event); }
   void end(const EventSpan& span) { span_ = span; }
 
-  // Teaches the names of caches that only free events name. `caches` must belong to the trace of the log.
+  // Passes what free events show about the names of caches to `caches`, which must belong to the trace of the log.
   void teach(CacheNames& caches) const;
   // False if the log does not contain all objects. It then contains none.
   bool is_whole() const { return is_whole_; }

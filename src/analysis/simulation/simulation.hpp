@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Replays a trace with models of slab allocators, without changes and with changes. The trace is read once. This pass
 // collects the kmalloc requests (KmallocProfile), the names of caches, and the objects to replay (ObjectLog). If new
-// caches are to be suggested, the candidates are replayed first (SuggestionTrial). The trace is only read again for
-// each replay if it has too many objects for the log.
+// caches are to be suggested, the candidates are replayed first (SuggestionTrial). If the trace has too many
+// objects for the log, it is read again for each replay.
 #pragma once
 
 #include <memory>
@@ -56,7 +56,7 @@ class Simulation {
              const std::vector<ProfiledKind>& profile);
   ~Simulation();
 
-  // Replays the trace: either from all its events, or from a log of its objects.
+  // Replays the trace. Call either add() with all events of the trace, or replay() with a log of its objects.
   void add(EventBatch& batch);
   void replay(const ObjectLog& log);
   SimulationResult finish(bool complete);

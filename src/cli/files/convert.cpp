@@ -217,8 +217,8 @@ Command convert_command() {
                  {.words = {"6", "7"}});
   command.flag(
       "--archive", &options->archive,
-      "Write a smaller .kmt, which takes much longer (default: compress as fast as a recording)\nDamage of such a "
-      "file loses more events: up to a million.");
+      "Write a smaller .kmt (default: compress as fast as in a recording)\nWriting takes about 10 times as long, and "
+      "reading takes the same time. A damaged block loses more events: up to a million. OUTPUT must end in .kmt.");
   command.flag("--anonymise", &options->anonymise, "Replace addresses and the names of tasks, cgroups and the host");
   command.option("--key", &options->key_file, "FILE",
                  "Derive the replacements from FILE, so that traces anonymised with the same FILE can be compared",

@@ -70,8 +70,9 @@ allocations.
 
 Exit status: the status of COMMAND, or 128 + N if signal N ended COMMAND. Otherwise:
   0  recorded, or the recording ended before COMMAND
-  2  wrong usage, a command that cannot be executed, or the trace cannot be written;
-     with --previous, no events of the previous boot; with --persistent, events that were not collected
+  2  wrong usage, COMMAND cannot be executed, or the trace cannot be written;
+     with --previous, also if the buffer has no events of the previous boot;
+     with --persistent, also if the buffer has events that were not collected
   3  not permitted or not supported here; with --previous, also if the machine is not prepared)";
 
 // True if BPF programs can probably record everything that is requested. Some limits are known only when the programs

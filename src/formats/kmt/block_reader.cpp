@@ -30,7 +30,7 @@ BlockReader::BlockReader(Bytes block, ByteOrder record_order) : record_order_(re
   shifts_[0] &= ~unsigned{kTimesInSteps};
   if (shifts_[0] > 63 || shifts_[1] > 63) throw Error("A block's address alignment is impossible");
   const std::uint64_t step = in_steps ? all.varint() : 0;
-  if (in_steps && step < kOneTick) throw Error("A block's clock has steps of less than a tick");
+  if (in_steps && step < kOneTick) throw Error("A block's clock has steps that are shorter than a tick");
   const Column times = next_column();
   times_ = {first_ticks, step, times, in_steps ? next_column() : Column{}};
   Column dictionary;
@@ -86,8 +86,8 @@ inline std::uint64_t BlockReader::next_address(Shape& shape, Column& recency, Co
   return shape.last_address = address;
 }
 
-// Reads the times of the next events. Returns their number. It is smaller than the number of `events` if the block is
-// damaged.
+// Reads the times of the next events, and returns their number. If the block is damaged, this number is smaller than
+// events.size().
 std::size_t BlockReader::read_times(std::span<BlockEvent> events) {
   std::size_t count = 0;
   TimeDecoder times = times_;

@@ -41,8 +41,8 @@ std::vector<std::uint8_t> unpack_patch(const Chunk& chunk, Bytes base);
 // Returns the header and the payload. Compresses the payload if that makes it smaller. Throws Error if the payload is
 // too large for a chunk.
 std::vector<std::uint8_t> make_chunk(ChunkType type, std::uint16_t stream, const std::vector<std::uint8_t>& plain);
-// Returns the chunk of a block of events. `ends` are ascending positions in the payload at which parts end; zstd then
-// uses codes of their own for each part. `level` is the level of zstd.
+// Returns the chunk of a block of events. `ends` are ascending positions in the payload at which parts end, so
+// that zstd uses separate codes for each part. `level` is the compression level of zstd.
 std::vector<std::uint8_t> make_events_chunk(std::uint16_t stream, const std::vector<std::uint8_t>& plain,
                                             std::span<const std::size_t> ends, int level);
 // Returns a chunk whose payload is `head` and then `text`. Needs no copy of a large text.

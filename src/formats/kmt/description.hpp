@@ -15,8 +15,8 @@ namespace kmt::kmt_format {
 
 std::vector<std::uint8_t> encode_facts(const TraceDescription& description);
 // Returns the start of the payload of a fact with symbols that cannot be stored in columns (formats/kmt/symbols.hpp).
-// The text, which has `bytes` bytes, follows. It is a chunk of its own, because it is large. A file whose symbols are
-// damaged stays readable.
+// The text follows and has `bytes` bytes. The fact has a separate chunk, because it is large, and because the rest of
+// the file stays readable if this chunk is damaged.
 std::vector<std::uint8_t> encode_kallsyms_head(std::size_t bytes);
 // Encodes facts that are known only at the end of a recording: task names, late notes, statistics.
 std::vector<std::uint8_t> encode_end_facts(const TraceDescription& description);

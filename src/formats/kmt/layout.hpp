@@ -48,7 +48,7 @@ constexpr std::uint64_t kMostPatchRatio = 4096;       // maximum ratio of a patc
 constexpr std::uint64_t kMostTextRatio = 64;
 constexpr std::uint64_t kMostEvents = 1u << 20;  // maximum number of events in a block
 
-// Flag in the first shift of a block: the times are numbers of clock steps. Older versions wrote varints of ticks.
+// Flag in the first shift of a block: the times are in steps of the clock. Otherwise, they are varints of ticks.
 constexpr std::uint8_t kTimesInSteps = 0x80;
 
 constexpr std::string_view kTrailerMagic{"KMTindex", 8};

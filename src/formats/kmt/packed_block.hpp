@@ -20,7 +20,7 @@ struct Packing {
 // A block should be much larger than its dictionary, but so small that a damaged block is a small loss. The level is
 // low to save time, because columns are already compact and there are many blocks.
 constexpr Packing kForRecording{65536, 4u << 20, 1};
-// Larger blocks repeat less of the dictionary and of addresses. Packing takes 10 times as long.
+// With larger blocks, a file repeats shapes and addresses less often. Packing takes 10 times as long.
 constexpr Packing kForArchive{kMostEvents, 32u << 20, 19};
 
 struct PackedChunk {

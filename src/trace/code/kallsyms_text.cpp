@@ -95,16 +95,16 @@ std::optional<Symbol> symbol_in(std::string_view line, std::size_t digits) {
   return symbol;
 }
 
-// Fills columns from lines. Holds the last symbol back, because the next one decides whether it is padding.
+// Fills columns from lines. Adds a symbol only when the next one is known, which shows whether the symbol is padding.
 class ColumnsBuilder {
  public:
   ColumnsBuilder() {
-    // Memory that is not written costs nothing, but moving the columns while they grow needs twice their memory.
+    // Reserved memory that is not written takes no page frames. Columns that grow by copying need twice their memory.
     columns_.types.reserve(1 << 20);
     columns_.addresses.reserve(4 << 20);
     columns_.names.reserve(16 << 20);
   }
-  // Takes a line without its '\n'. Returns false if it has not the form of a symbol.
+  // Takes a line without its '\n'. Returns false if it does not have the form of a symbol.
   bool take(std::string_view line) {
     if (columns_.digits == 0) columns_.digits = std::min(line.find(' '), line.size());
     if (columns_.digits == 0 || columns_.digits > SymbolColumns::kMostDigits) return false;

@@ -20,7 +20,7 @@ namespace kmt {
 struct SymbolColumns {
   std::size_t digits = 0;               // digits of each address
   std::string types;                    // the type letter of each symbol, and kIsPadding
-  std::vector<std::uint8_t> addresses;  // signed varints (base/varint.hpp): differences to the address before
+  std::vector<std::uint8_t> addresses;  // signed varints (base/varint.hpp): difference from the previous address
   std::string names;                    // the rest of each line, with its '\n'; padding has none
   std::size_t text_bytes = 0;
 
@@ -43,8 +43,8 @@ class KallsymsText {
  public:
   KallsymsText() = default;
   KallsymsText(std::string text) : text_(std::move(text)) {}
-  // Takes a text in pieces. next() returns an empty piece at the end. Keeps the text as it is if a line has another
-  // form, because the columns would lose the difference.
+  // Takes a text in pieces. next() returns an empty piece at the end. If a line has another form, all of the
+  // text is kept as it is, because columns could not restore it.
   static KallsymsText in_columns(const std::function<std::string_view()>& next);
 
   bool empty() const { return text_.empty() && columns_.types.empty(); }

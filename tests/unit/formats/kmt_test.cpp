@@ -273,7 +273,7 @@ TEST(KmtBlockByHand, IsReadAsSpecified) {
   EXPECT_EQ(decode(block, ByteOrder::little), expected) << "a column of a later version";
 }
 
-// Times in steps: 2.5 ticks each, 12 steps (code 10, low bit 0) and 1 step. The position starts at 100.5.
+// Times in steps of 2.5 ticks: 12 steps (code 10, low bit 0), 1 step and 0 steps. The position starts at 100.5.
 TEST(KmtBlockByHand, TimesInStepsAreReadAsSpecified) {
   const auto build = [](std::vector<std::uint8_t> step) {
     HandMade block;
@@ -288,7 +288,7 @@ TEST(KmtBlockByHand, TimesInStepsAreReadAsSpecified) {
   EXPECT_EQ(items[0].ticks, 130u);
   EXPECT_EQ(items[2].ticks, 133u);
   EXPECT_EQ(items[3].ticks, 133u);
-  EXPECT_NO_THROW(decode(build({0x80, 0x80, 0x80, 0x80, 0x10}), ByteOrder::little)) << "a step of a tick";
+  EXPECT_NO_THROW(decode(build({0x80, 0x80, 0x80, 0x80, 0x10}), ByteOrder::little)) << "a step of one tick";
   EXPECT_THROW(decode(build({0xFF, 0xFF, 0xFF, 0xFF, 0x0F}), ByteOrder::little), Error) << "a shorter step";
   EXPECT_THROW(decode(build({}), ByteOrder::little), Error) << "no step";
 }

@@ -40,7 +40,7 @@ TEST(KmtTimes, AreReadAsSpecified) {
   // 37.0), 47.25, then 57.5 as tick 56 (nearly 57), 67.25, and 4 ticks more in ticks (71.5), 81.75.
   const Columns stepped{0, 1, 1, 252, 1, 1, 253, 1, 1, 254, 4, 1};
   EXPECT_EQ(decode(5, kTenAndAQuarter, stepped, {}, 9), (Times{5, 15, 26, 37, 47, 56, 67, 71, 81}));
-  // The longest number: 2^64 - 1 ticks are one tick backward.
+  // The largest number: 2^64 - 1 ticks are one tick backward.
   const Columns back{254, 251, 1};
   EXPECT_EQ(decode(5, kOneTick, back, Columns(8, 0xFF), 2), (Times{4, 5}));
 }
@@ -78,7 +78,7 @@ TEST(KmtTimes, AreWrittenAsSpecified) {
             (Columns{0b10000010, 0b11111110, 255, 255, 255, 255, 255, 255, 255}));
 }
 
-// A clock that a counter of 1 / `step` advances, read at random times.
+// A clock that advances by `step` ticks at a time, and is read at random times.
 class Clock {
  public:
   explicit Clock(double step, std::uint64_t seed = 1) : step_(step), random_(seed) {}

@@ -11,7 +11,7 @@ namespace {
 
 using Differences = std::span<const std::uint32_t>;
 
-constexpr std::size_t kShortest = 256;   // number of the shortest differences, which are searched for steps
+constexpr std::size_t kShortest = 256;   // the search uses only this many differences, the shortest ones
 constexpr double kMostForSearch = 4096;  // in ticks; limits the time of the search to some milliseconds
 constexpr double kLeastSpread = 8;       // in ticks, between these differences
 constexpr double kHighest = 0.5;         // highest frequency for the search, in steps per tick
@@ -19,8 +19,8 @@ constexpr double kCandidates = 8;        // candidates for each additional step 
 constexpr double kMostMisfit = 0.12;     // see misfit()
 constexpr double kMargin = 0.03;         // misfit that may be due to the distance between candidates
 
-// Returns the mean distance of the differences to a multiple of the step, in steps. It is 0.25 if the differences have
-// nothing to do with the step. The frequency is the number of steps per tick.
+// Returns the mean distance, in steps, of a difference from the nearest multiple of the step. The mean is 0.25 if the
+// differences do not depend on the step. The frequency is the number of steps per tick.
 double misfit(Differences differences, double frequency) {
   const auto scaled = static_cast<std::uint64_t>(std::ldexp(frequency, 64));  // the top bit is worth half a step
   double sum = 0;
@@ -65,10 +65,11 @@ std::uint64_t find_clock_step(std::vector<std::uint32_t> differences) {
   double longest = shortest.back();
   const double spread = longest - shortest.front();
   if (longest > kMostForSearch || spread < kLeastSpread) return 0;
-  // The differences must be at least two steps apart. Otherwise, they would fit to any long step.
+  // The spread must be at least two steps. Otherwise, the differences would fit any long step.
   double frequency = best_frequency(shortest, 2 / spread, 1 / (kCandidates * longest));
   if (frequency == 0) return 0;
-  // An error of the frequency must not change the number of steps, so use longer differences only step by step.
+  // An error of the frequency must not change the number of steps. So each round makes the frequency more precise, and
+  // only then uses longer differences.
   for (; longest < differences.back(); longest *= 4) {
     const auto end = std::ranges::upper_bound(differences, longest);
     frequency = mean_frequency({differences.begin(), end}, frequency);

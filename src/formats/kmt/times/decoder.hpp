@@ -13,11 +13,11 @@ namespace kmt::kmt_format {
 class TimeDecoder {
  public:
   TimeDecoder() = default;
-  // `step` is the length of a step of the clock in 1/2^32 ticks; 0 for the varints of older versions.
+  // `step` is the length of a step of the clock in 1/2^32 ticks; 0 if the times are varints of ticks.
   TimeDecoder(std::uint64_t first_ticks, std::uint64_t step, Column codes, Column low_bits)
       : ticks_(first_ticks), step_(step), codes_(codes), low_bits_(low_bits) {}
 
-  // Returns the time of the next event in ticks. Throws Error if a column ends too early.
+  // Returns the time of the next event in ticks. Throws Error if a column is damaged.
   std::uint64_t next() {
     if (step_ == 0) return ticks_ += codes_.varint();
     const std::uint8_t code = codes_.byte();
@@ -36,7 +36,7 @@ class TimeDecoder {
 
   std::uint64_t next_adjusted(std::uint8_t adjustment) {
     const std::uint8_t code = codes_.byte();
-    if (code >= kTickLater) throw Error("A block's code of a time is unknown");
+    if (code >= kTickLater) throw Error("A time in a block has an unknown code");
     const std::uint64_t count = number(code);
     if (adjustment == kTickLater || adjustment == kTickEarlier) {
       const bool later = adjustment == kTickLater;
@@ -47,7 +47,7 @@ class TimeDecoder {
       ticks_ += count;
       fraction_ = kHalfTick;
     } else {
-      throw Error("A block's code of a time is unknown");
+      throw Error("A time in a block has an unknown code");
     }
     return ticks_;
   }

@@ -11,11 +11,11 @@ namespace kmt::kmt_format {
 
 namespace {
 
-constexpr std::uint64_t kMostInSteps = std::uint64_t{1} << 31;  // in ticks; the position of a longer one would overflow
+constexpr std::uint64_t kMostInSteps = std::uint64_t{1} << 31;  // in ticks; longer differences overflow the position
 // Longer differences, in ticks, do not improve the step, because an error of the step changes their number of steps.
 constexpr std::uint64_t kMostPrecise = std::uint64_t{1} << 22;
-constexpr std::uint64_t kEnoughSteps = std::uint64_t{1} << 16;  // for a step that is more precise than the one before
-constexpr std::uint64_t kMostAdjusted = 8;   // a step is wrong if one of so many times is not on a step
+constexpr std::uint64_t kEnoughSteps = std::uint64_t{1} << 16;  // enough to compute a more precise step
+constexpr std::uint64_t kMostAdjusted = 8;   // a step is wrong if more than one in 8 times is not on it
 constexpr std::size_t kMoreLowBits = 16384;  // bytes by which the column grows
 
 }  // namespace
@@ -68,7 +68,7 @@ void TimeEncoder::put(std::uint64_t number) {
   if (count > kHalf) put_low_bits(low >> kHalf, count - kHalf);
 }
 
-// Stores a whole word instead of a loop over its bytes, because the number of bytes is hard to predict for the CPU.
+// Stores a whole word without a loop over its bytes, because the CPU cannot predict the number of bytes well.
 void TimeEncoder::put_low_bits(std::uint64_t bits, unsigned count) {
   if (low_bits_.size() - low_bits_end_ < sizeof bits) low_bits_.resize(low_bits_.size() + kMoreLowBits);
   open_bits_ |= bits << open_count_;
@@ -100,7 +100,7 @@ void TimeEncoder::choose_step() {
         static_cast<std::uint64_t>(std::ldexp(static_cast<double>(sum_ticks_) / static_cast<double>(sum_steps_), 32));
   }
   steps_per_tick_ = static_cast<double>(kOneTick) / static_cast<double>(step_);
-  // A search takes some milliseconds, so search less and less often.
+  // A search takes some milliseconds, so search only after 1, 2, 4, 8, … blocks without a step.
   sample_ = {};
   wanted_sample_ = step_ == kOneTick && std::has_single_bit(++blocks_) ? kStepSample : 0;
 }

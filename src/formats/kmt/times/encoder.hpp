@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Encodes the times of a block as two columns: docs/formats/kmt.md, "Times". A trace clock often advances in steps of
-// several nanoseconds, such as the 10.015 ns of an AMD EPYC, so the time between two events is stored as a number of
+// several nanoseconds, such as 10.015 ns on an AMD EPYC. So the time between two events is stored as a number of
 // steps. The encoder finds the length of a step from the times of a block, and uses it from the next block on.
 #pragma once
 
@@ -38,9 +38,9 @@ class TimeEncoder {
   std::uint64_t last_ticks_ = 0;
   std::uint64_t fraction_ = kHalfTick;  // the clock's position after last_ticks_, in 1/2^32 ticks
   std::vector<std::uint8_t> codes_;
-  std::vector<std::uint8_t> low_bits_;  // has room for more bytes
+  std::vector<std::uint8_t> low_bits_;  // may have unused bytes at its end
   std::size_t low_bits_end_ = 0;        // number of whole bytes of low bits
-  std::uint64_t open_bits_ = 0;         // the low bits after these bytes
+  std::uint64_t open_bits_ = 0;         // the low bits that do not fill a byte yet
   unsigned open_count_ = 0;             // number of these bits, less than 8
   // Sums of the short differences of this block, and the number of times that were not on a step.
   std::uint64_t sum_ticks_ = 0;
@@ -49,7 +49,7 @@ class TimeEncoder {
   // The first differences of this block, if the length of a step is to be found.
   std::vector<std::uint32_t> sample_;
   std::size_t wanted_sample_ = kStepSample;
-  unsigned blocks_ = 0;  // number of blocks after which no step was known
+  unsigned blocks_ = 0;  // number of finished blocks that ended without a known step
 };
 
 }  // namespace kmt::kmt_format

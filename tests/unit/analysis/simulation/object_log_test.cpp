@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Compares the objects of a log with the objects that the same trace streams.
+// Compares the objects of a log with those that an ObjectStream provides for the same trace.
 #include "analysis/simulation/object_log.hpp"
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ class AddressNames : public SymbolNames {
   std::string name(std::uint64_t address) const override { return std::to_string(address); }
 };
 
-// Writes down all calls of a stream or of a log.
+// Stores all calls by a stream or by a log.
 struct Notes : ObjectSink {
   using Call = std::tuple<char, std::uint32_t, std::uint32_t, std::uint64_t, unsigned, int, std::uint64_t>;
 
