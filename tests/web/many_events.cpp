@@ -7,11 +7,14 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/file_writer.hpp"
+#include "formats/kmt/layout.hpp"
 #include "formats/record_stream.hpp"
 
 namespace {
@@ -85,16 +88,17 @@ class Maker {
       : description_(std::move(description)),
         formats_(parse_event_formats(description_.kernel.formats, findings_)),
         layouts_(formats_, description_.kernel.byte_order),
-        writer_(out),
+        writer_(out, Replaced::removed, kFeatureSteps),
         alloc_(formats_, "kmalloc"),
         free_(formats_, "kfree"),
         stack_(formats_, "kernel_stack") {
     KernelDescription& kernel = description_.kernel;
     kernel.cpus = kCpus;
-    kernel.kallsyms.clear();
     kernel.saved_cmdlines.clear();
+    std::string kallsyms;
     for (unsigned i = 0; i < kFunctions; ++i)
-      kernel.kallsyms += fmt::format("{:016x} T subsystem{}_allocates_{}\n", kText + i * kFunctionBytes, i % 97, i);
+      kallsyms += fmt::format("{:016x} T subsystem{}_allocates_{}\n", kText + i * kFunctionBytes, i % 97, i);
+    kernel.kallsyms = std::move(kallsyms);
     for (unsigned i = 0; i < kTasks; ++i) kernel.saved_cmdlines += fmt::format("{} task/{}\n", 1000 + i, i);
     description_.cpu_stats.clear();
     for (unsigned cpu = 0; cpu < kCpus; ++cpu)
