@@ -177,6 +177,7 @@ bool convert(const ConvertArguments& options) {
   if (options.archive && extension != ".kmt")
     throw Error("--archive needs an output in the format .kmt").hint("Name the output *.kmt");
   if (options.anonymise && extension == ".kmt" && !options.from_standard_input() && is_snapshot_file(options.input)) {
+    if (options.archive) throw Error("--archive applies only to traces, not to snapshots").hint("Omit --archive");
     Omitted omitted;
     omitted.texts = anonymise_snapshots(options.input, options.output, key_for(options));
     print_left_out(options, omitted);
