@@ -14,6 +14,7 @@
 #include "formats/ftrace/event_format.hpp"
 #include "formats/kmt/file.hpp"
 #include "formats/kmt/file_writer.hpp"
+#include "formats/kmt/layout.hpp"
 #include "formats/kmt/repair.hpp"
 #include "formats/registry.hpp"
 
@@ -85,39 +86,45 @@ void write_bytes(const std::string& path, const File& bytes) {
 }
 
 // Writes a real trace in which the blocks of the CPUs take turns, as a recorder writes them. It has no statistics,
-// because a recorder only knows these at the end.
-const File& recording() {
-  static const File file = [] {
-    const std::string data = std::getenv("KMEMTRACE_DATA");
-    Collected all;
-    Findings findings;
-    const File dat = bytes_of(data + "/i386/trace.mono.dat");
-    read_records(TraceFile{"trace.mono.dat", dat, nullptr}, {}, all, findings);
-    all.description.cpu_stats.clear();
-    all.description.kernel.kallsyms = {};
+// because a recorder only knows these at the end. The last block may have losses and no events.
+File write_recording(bool ends_with_losses) {
+  const std::string data = std::getenv("KMEMTRACE_DATA");
+  Collected all;
+  Findings findings;
+  const File dat = bytes_of(data + "/i386/trace.mono.dat");
+  read_records(TraceFile{"trace.mono.dat", dat, nullptr}, {}, all, findings);
+  all.description.cpu_stats.clear();
+  all.description.kernel.kallsyms = {};
 
-    const Folder folder;
-    FileWriter writer(folder.file("x.kmt"));
-    writer.append_description(all.description);
-    for (const StreamItems& stream : all.streams) writer.append_stream(stream.stream);
-    const RecordLayouts layouts(parse_event_formats(all.description.kernel.formats, findings),
-                                all.description.kernel.byte_order);
-    BlockEncoder encoder(layouts);
-    constexpr std::size_t kBlockItems = 600;
-    for (std::size_t first = 0; first < all.size(); first += kBlockItems)
-      for (std::uint16_t stream = 0; stream < all.streams.size(); ++stream) {
-        const std::vector<std::string>& items = all.streams[stream].items;
-        for (std::size_t i = first; i < std::min(first + kBlockItems, items.size()); ++i) {
-          std::uint64_t ticks = 0;
-          std::memcpy(&ticks, items[i].data(), sizeof ticks);
-          const auto* const record = reinterpret_cast<const std::uint8_t*>(items[i].data()) + sizeof ticks;
-          encoder.add(ticks, Bytes(record, items[i].size() - sizeof ticks));
-        }
-        if (!encoder.empty()) writer.append(pack(stream, encoder.finish()));
+  const Folder folder;
+  FileWriter writer(folder.file("x.kmt"), Replaced::removed, kFeatureSteps);
+  writer.append_description(all.description);
+  for (const StreamItems& stream : all.streams) writer.append_stream(stream.stream);
+  const RecordLayouts layouts(parse_event_formats(all.description.kernel.formats, findings),
+                              all.description.kernel.byte_order);
+  BlockEncoder encoder(layouts);
+  constexpr std::size_t kBlockItems = 600;
+  for (std::size_t first = 0; first < all.size(); first += kBlockItems)
+    for (std::uint16_t stream = 0; stream < all.streams.size(); ++stream) {
+      const std::vector<std::string>& items = all.streams[stream].items;
+      for (std::size_t i = first; i < std::min(first + kBlockItems, items.size()); ++i) {
+        std::uint64_t ticks = 0;
+        std::memcpy(&ticks, items[i].data(), sizeof ticks);
+        const auto* const record = reinterpret_cast<const std::uint8_t*>(items[i].data()) + sizeof ticks;
+        encoder.add(ticks, Bytes(record, items[i].size() - sizeof ticks));
       }
-    writer.finish();
-    return bytes_of(folder.file("x.kmt"));
-  }();
+      if (!encoder.empty()) writer.append(pack(stream, encoder.finish()));
+    }
+  if (ends_with_losses) {
+    encoder.add_lost(3);
+    writer.append(pack(0, encoder.finish()));
+  }
+  writer.finish();
+  return bytes_of(folder.file("x.kmt"));
+}
+
+const File& recording() {
+  static const File file = write_recording(false);
   return file;
 }
 
@@ -182,6 +189,8 @@ TEST(Repair, NothingToDo) {
   EXPECT_TRUE(repair.omitted.empty());
   EXPECT_EQ(repaired(recording(), repair), recording());
 }
+
+TEST(Repair, ABlockThatHasOnlyLossesNeedsNone) { EXPECT_FALSE(plan_repair(write_recording(true)).needed); }
 
 TEST(Repair, CutBetweenChunks) {
   const std::vector<Chunk> chunks = chunks_of(recording());

@@ -84,7 +84,9 @@ Bytes TimeEncoder::low_bits() const { return Bytes(low_bits_).first(low_bits_end
 void TimeEncoder::reset() {
   choose_step();
   codes_.clear();
-  low_bits_end_ = open_bits_ = open_count_ = 0;
+  low_bits_end_ = 0;
+  open_bits_ = open_count_ = 0;
+  first_ticks_ = last_ticks_ = 0;
   fraction_ = kHalfTick;
   sum_ticks_ = sum_steps_ = adjusted_ = 0;
 }
