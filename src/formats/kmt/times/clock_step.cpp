@@ -75,6 +75,8 @@ std::uint64_t find_clock_step(std::vector<std::uint32_t> differences) {
     frequency = mean_frequency({differences.begin(), end}, frequency);
   }
   frequency = mean_frequency(differences, frequency);
+  // If most differences are shorter than a step, their mean may be any frequency, also 0.
+  if (frequency < 1 / kMostForSearch || frequency >= 1) return 0;
   return misfit(differences, frequency) < kMostMisfit ? static_cast<std::uint64_t>(std::ldexp(1 / frequency, 32)) : 0;
 }
 
