@@ -51,7 +51,7 @@ class RecordLayouts {
 // A finished, uncompressed block, with its index entry.
 struct EventBlock {
   std::vector<std::uint8_t> bytes;
-  std::vector<std::size_t> column_ends;  // positions in `bytes` after large columns, for make_chunk()
+  std::vector<std::size_t> column_ends;  // positions in `bytes` after large columns, for make_events_chunk()
   std::uint64_t events = 0;
   std::uint64_t first_ticks = 0;
   std::uint64_t last_ticks = 0;
