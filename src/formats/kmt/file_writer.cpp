@@ -44,7 +44,9 @@ PackedChunk pack_symbols(const TraceDescription& description) {
   const std::string text = description.kernel.kallsyms.text();
   std::string_view left = text;
   const KallsymsText converted = KallsymsText::in_columns([&left] { return std::exchange(left, {}); });
-  if (const SymbolColumns* const symbols = converted.columns()) return packed(*symbols);
+  // A reader refuses columns of a larger text.
+  if (const SymbolColumns* const symbols = converted.columns(); symbols != nullptr && text.size() <= kMostPlainBytes)
+    return packed(*symbols);
   return {kFacts, 0, make_text_chunk(kFacts, 0, encode_kallsyms_head(text.size()), bytes_of(text))};
 }
 
