@@ -61,8 +61,10 @@ void check_header(Bytes file) {
   in.skip(2);  // feature flags that a reader may ignore
   const std::uint32_t features = in.u32();
   if (version == kVersion && (features & ~kFeatureSteps) == 0) return;
-  throw Error(fmt::format("Cannot read version {} of .kmt with the features {:#x}; this program knows version {}",
-                          version, features, kVersion))
+  throw Error(version == kVersion
+                  ? fmt::format("Cannot read this .kmt: it needs the features {:#x}, which this program lacks",
+                                features & ~kFeatureSteps)
+                  : fmt::format("Cannot read version {} of .kmt; this program knows version {}", version, kVersion))
       .hint("A newer kmemtrace wrote the file: read it with that version, or use that version to convert it");
 }
 

@@ -120,6 +120,7 @@ std::string junit_gate(const GrowthGate& gate, const LeaksResult& result) {
   }
   if (errors + failures == 0 && gate.verdict() == GateVerdict::unclear)
     add("small groups", GateVerdict::unclear, "Live memory in small groups was not followed.", "");
+  if (tests == 0) add("memory", GateVerdict::passed, "", "");  // some CI servers refuse a suite without tests
   const std::string counts =
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\"", tests, failures, errors, seconds);
   return fmt::format(

@@ -145,7 +145,14 @@ std::string text_leaks(const LeaksResult& result, const LeaksOptions& options, c
                 ? hanging("", kNothingSelected, style)
                 : hanging("", "Nothing to report: this trace has no events.", style) +
                       hanging("Next: ", "`kmemtrace record --stacks --duration 5m` records events.", style));
-  if (options.gate != nullptr) out += "\n" + gate_lines(*options.gate, result, style);
+  if (options.gate != nullptr) {
+    out += "\n" + gate_lines(*options.gate, result, style);
+    if (options.gate->verdict() == GateVerdict::failed)
+      out += "\n" + hanging("",
+                            "The limit is about all memory that stayed allocated. The next lines are about growth over "
+                            "time.",
+                            style);
+  }
   out += "\n" + leaks_verdict(result, style);
   if (result.groups_not_followed > 0)
     out += hanging("",

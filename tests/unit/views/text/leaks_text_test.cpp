@@ -200,6 +200,8 @@ TEST_F(LeaksText, AGateComparesCertainBytesOfEachAllocator) {
   const std::string xml = junit_gate(gate_at(3), result);
   EXPECT_NE(xml.find(R"(tests="2" failures="1" errors="1")"), std::string::npos) << xml;
   EXPECT_NE(xml.find("1.0 MiB in small &lt;&amp;&gt; (slab)"), std::string::npos) << xml;
+  // nothing stayed allocated
+  EXPECT_NE(junit_gate(GrowthGate{}, result).find(R"(tests="1" failures="0" errors="0")"), std::string::npos);
   result.trace.lost_events = 1;  // an allocation may be lost
   EXPECT_EQ(gate_at(100).verdict(), GateVerdict::unclear);
   result.trace.lost_events = 0;
