@@ -21,7 +21,7 @@ using namespace kmt_format;
 using Columns = std::vector<std::uint8_t>;
 using Times = std::vector<std::uint64_t>;
 
-Column column_of(Bytes bytes) { return {bytes.data(), bytes.data() + bytes.size()}; }
+kmt_format::Column column_of(Bytes bytes) { return {bytes.data(), bytes.data() + bytes.size()}; }
 
 Times decode(std::uint64_t first, std::uint64_t step, Bytes codes, Bytes low_bits, std::size_t count) {
   TimeDecoder decoder(first, step, column_of(codes), column_of(low_bits));
