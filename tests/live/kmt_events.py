@@ -38,8 +38,11 @@ class File(kmt_decoder.File):
             super()._read(chunk)
             return
         data = kmt_decoder.Input(chunk.plain)
-        events, ticks, _, _, _ = data.varint(), data.varint(), data.varint(), data.byte(), data.byte()
-        *_, losses = (kmt_decoder.Input(data.text()) for _ in range(8))
+        events, ticks, _, slab_shift, _ = data.varint(), data.varint(), data.varint(), data.byte(), data.byte()
+        in_steps = slab_shift >> 7  # then the times have two columns
+        if in_steps:
+            data.varint()
+        *_, losses = (kmt_decoder.Input(data.text()) for _ in range(8 + in_steps))
         self.streams[chunk.stream].blocks.append(
             kmt_decoder.Block(ticks, range(events), kmt_decoder.read_losses(losses, events)))
 
