@@ -39,7 +39,7 @@ sleep 3
 grep VmHWM /proc/$recorder/status >memory.status
 wait $recorder || failed=1
 run convert convert trace.dat converted.kmt
-# Cuts off the end and some of the events. Most of a short trace is the kernel's symbols, which come before the events. A trace of
+# Cuts off the end, and some of the events if there are many. Most of a short trace is the kernel's symbols, which come before the events. A trace of
 # nothing shows their size.
 run nothing record -o nothing.kmt -- true
 head -c $((($(stat -c %s nothing.kmt) + $(stat -c %s trace.kmt)) / 2)) trace.kmt >cut.kmt
