@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from recording import INSTANCES, PIPE_LOOP, PROGRAM, LiveTest, events_of, instances_of, wait_until
+from recording import INSTANCES, PIPE_LOOP, PROGRAM, LiveTest, events_of, instances_of, read_file, wait_until
 
 LOOPS = 3
 
@@ -112,6 +112,14 @@ class Endings(LiveTest):
         self.assertIn('signal 9', self.record('--', 'sh', '-c', 'kill -9 $$', exit_code=137))
         # The recorder ends the command after the duration.
         self.record('--duration', '200ms', '--', 'sleep', '20')
+
+    def test_the_command_may_use_huge_pages(self):
+        setting = re.search('^THP_enabled:.*$', read_file('/proc/self/status'), re.MULTILINE)
+        if not setting:
+            self.skipTest('the kernel does not show the setting')
+        output = self.path('status')
+        self.record('--', 'cp', '/proc/self/status', output)
+        self.assertIn(setting[0], read_file(output))
 
     def test_command_that_ignores_signals(self):
         process = self.start('--', 'sh', '-c', 'trap "" INT TERM; sleep 4')

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
@@ -21,12 +22,28 @@ namespace kmt {
 namespace {
 
 // Makes glibc return each freed block of at least 256 KiB to the kernel. By default, glibc keeps freed memory for later
-// use, up to twice the size of the largest freed block. That block is the text of /proc/kallsyms.
+// use, up to twice the size of the largest freed block. That block is the text of /proc/kallsyms. Threads that end
+// leave less unused memory if all threads share two arenas.
 void return_freed_memory() {
 #ifdef M_MMAP_THRESHOLD
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  ::mallopt(M_ARENA_MAX, 2);
 #endif
 }
+
+// Most memory is used while the kernel is described. Huge pages would round it up to multiples of 2 MiB.
+class NoHugePages {
+ public:
+  NoHugePages() { ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+  ~NoHugePages() { end(); }
+  // Must be called before the recorded command is executed, because a program inherits this setting.
+  void end() const {
+    if (!were_disabled_) ::prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+  }
+
+ private:
+  const bool were_disabled_ = ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1;
+};
 
 bool ask(const std::string& question) {
   std::fputs((question + " [y/N] ").c_str(), stderr);
@@ -64,6 +81,7 @@ void offer_to_remove_stale(const std::string& tracefs, bool remove) {
 
 RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, const RecordSteps& steps) {
   return_freed_memory();
+  const NoHugePages no_huge_pages;
   ProgressLine progress(!options.no_progress);
   RecordHooks hooks;
   hooks.interrupted = [&] { return steps.ended() || !output.failure().empty(); };
@@ -84,6 +102,7 @@ RecordedTrace run_recording(const RecordOptions& options, RecordOutput& output, 
   };
   hooks.described = open;
   hooks.started = [&] {
+    no_huge_pages.end();
     progress.clear();
     if (steps.started) steps.started();
   };
