@@ -44,10 +44,12 @@ Btf::Btf(const std::string& path, const Btf* kernel) {
   if (!btf_) {
     // Some errors of libbpf have numbers for which the C library has no text.
     const bool is_foreign = errno >= __LIBBPF_ERRNO__START || errno == EPROTO;
+    const bool is_damaged = errno == EINVAL;
     throw Error(fmt::format("Cannot read types: {}",
                             is_foreign ? "this is neither BTF nor an ELF file with a section .BTF that can be read on "
                                          "this machine, which may have another byte order"
-                                       : std::strerror(errno)),
+                            : is_damaged ? "the file is damaged or incomplete"
+                                         : std::strerror(errno)),
                 errno == EACCES || errno == EPERM ? ExitCode::unsupported : ExitCode::bad_input)
         .at({path, {}, {}})
         .hint("Types are in /sys/kernel/btf/vmlinux, and in kernel files that have a section .BTF");

@@ -107,6 +107,13 @@ class Backends(LiveTest):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(message, done.stderr)
 
+    def test_states_that_proc_is_not_mounted(self):
+        hide = 'for at in /sys/kernel/debug /sys/kernel/tracing; do umount -R $at; done 2>/dev/null; umount -l /proc; exec "$@"'
+        done = subprocess.run(['unshare', '--mount', 'sh', '-c', hide, 'sh', PROGRAM, 'record', '-o', self.trace, '--', 'true'],
+                              stderr=subprocess.PIPE, encoding='utf-8', check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn('/proc is not mounted', done.stderr)
+
     def back_ends(self):
         has_hist = os.path.exists('/sys/kernel/tracing/events/kmem/kmalloc/hist')
         return ['ring-buffer'] + (['hist'] if has_hist else [])

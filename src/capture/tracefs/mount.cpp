@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -34,11 +35,6 @@ std::string mounted_at() {
   return found;
 }
 
-bool kernel_knows_tracefs() {
-  const std::string filesystems = try_read_file("/proc/filesystems").value_or("");
-  return filesystems.find("\ttracefs\n") != std::string::npos;
-}
-
 bool try_mount() { return ::mount("nodev", kMountPoint, "tracefs", 0, nullptr) == 0; }
 
 }  // namespace
@@ -51,7 +47,10 @@ TracefsMount find_tracefs() {
     state.path = kUnderDebugfs;
     return state;
   }
-  if (!kernel_knows_tracefs()) {
+  const std::optional<std::string> filesystems = try_read_file("/proc/filesystems");
+  if (!filesystems) {
+    state.reason = "/proc/filesystems cannot be read: /proc is not mounted";
+  } else if (filesystems->find("\ttracefs\n") == std::string::npos) {
     state.reason = "this kernel has no tracefs (built without CONFIG_TRACING)";
   } else if (!exists(kMountPoint)) {
     state.reason = fmt::format("{} does not exist: /sys is not mounted, or hidden by a container", kMountPoint);
