@@ -223,8 +223,8 @@ class Report:
 def allow_own_frees(want, got):
     """`report` does not count second frees by the recorder's own tasks. The text does not identify these tasks, so the
     report's number may be smaller."""
-    kind = 'double_free_or_untraced_allocation'
-    want.anomalies[kind] = min(want.anomalies[kind], got['anomalies'].get(kind, 0))
+    for kind in ('double_free_or_untraced_allocation', 'pages_freed_twice'):
+        want.anomalies[kind] = min(want.anomalies[kind], got['anomalies'].get(kind, 0))
 
 
 def differences(want, got):
