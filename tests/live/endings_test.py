@@ -40,6 +40,7 @@ class Endings(LiveTest):
             _, err = process.communicate(timeout=30)
             # Before the program installs its signal handlers, SIGINT kills the program.
             self.assertIn(process.returncode, (0, -signal.SIGINT), err)
+            self.assertNotIn('still running', err)
             self.assert_nothing_left(process.pid, seconds=10)
 
     def record_with_fault(self, fault, *arguments):

@@ -168,7 +168,6 @@ HeldCommand::HeldCommand(const std::vector<std::string>& arguments) : arguments_
 }
 
 HeldCommand::~HeldCommand() {
-  go_.reset();
   if (!status_) terminate();
   if (starter_.joinable()) end_starter();
 }
@@ -217,6 +216,7 @@ void HeldCommand::terminate() {
   using namespace std::chrono_literals;
   if (poll() || asked_to_end_) return;
   asked_to_end_ = true;
+  go_.reset();  // a held command blocks signals, but ends when its socket is closed
   ::kill(pid_, SIGTERM);
   for (int attempt = 0; attempt < 100 && !poll(); ++attempt) std::this_thread::sleep_for(10ms);
 }

@@ -29,11 +29,13 @@ class HeldCommand {
   pid_t pid() const { return pid_; }
   // The thread that waits for the exec. It lives as long as this object.
   pid_t thread() const { return thread_; }
+  // True until the command is started.
+  bool is_held() const { return go_.get() >= 0; }
   // Starts the command. Throws Error if that fails.
   void release();
   // Returns the command's wait status after its end.
   std::optional<int> poll();
-  // Requests the command to end and waits for one second.
+  // Ends a held command. Requests a started command to end and waits for one second.
   void terminate();
 
  private:

@@ -258,6 +258,7 @@ void RecordSession::finish() {
   });
   backend_.finish(outcome_);
   if (command_) {
+    outcome_.command_started = !command_->is_held();
     command_->terminate();
     outcome_.command_status = command_->poll();
   }

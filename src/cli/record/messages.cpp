@@ -108,7 +108,9 @@ void print_summary(const RecordOptions& options, const RecordOutcome& outcome, c
   say("The recorder took {:.1f} s of CPU time and {} of memory; ring buffers of {} were {}{:.0f}% full at most\n",
       cost.cpu_seconds, humane_bytes(cost.peak_bytes), humane_bytes(cost.ring_buffer_bytes),
       sum.lost > 0 ? "seen to be " : "", cost.fullest_buffer * 100);
-  if (outcome.command_status)
+  if (!options.command.empty() && !outcome.command_started)
+    say("{} was not started\n", printable(options.command.front()));
+  else if (outcome.command_status)
     say("{}\n", describe_command_end(options.command.front(), *outcome.command_status));
   else if (!options.command.empty())
     say("{} is still running\n", printable(options.command.front()));
