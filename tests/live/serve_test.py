@@ -206,7 +206,7 @@ tests:
         """The metrics must be the numbers in /proc. Reading them must cost little."""
         process, address = self.serve('--no-bpf', ready='kmemtrace_memory_total_bytes')
         before = cpu_time(process.pid)
-        scrapes = 20
+        scrapes = 8
         for _ in range(scrapes):
             text = get(f'http://{address}/metrics')
             time.sleep(1.05)
