@@ -107,6 +107,10 @@ class Backends(LiveTest):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(message, done.stderr)
 
+    def test_types_for_probes_need_no_note_about_programs(self):
+        messages = self.record('--btf', self.copied_btf(), '--', 'true')
+        self.assertNotIn('BPF programs', messages)
+
     def test_states_that_proc_is_not_mounted(self):
         hide = 'for at in /sys/kernel/debug /sys/kernel/tracing; do umount -R $at; done 2>/dev/null; umount -l /proc; exec "$@"'
         done = subprocess.run(['unshare', '--mount', 'sh', '-c', hide, 'sh', PROGRAM, 'record', '-o', self.trace, '--', 'true'],

@@ -91,7 +91,7 @@ enum class RecordEnd : std::uint8_t { interrupted, duration, command_ended, cann
 struct RecordOutcome {
   RawRecording recording;  // has no pages if a sink took them
   RecordEnd end = RecordEnd::interrupted;
-  bool command_started = false;
+  bool command_started = false;       // false: there was no command, or the recording ended first
   std::optional<int> command_status;  // as returned by waitpid; empty: there was no command, or it is still running
   std::string write_error;            // error message if `end` is RecordEnd::cannot_write
   double seconds = 0;

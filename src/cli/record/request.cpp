@@ -168,10 +168,7 @@ void check_output(const std::string& path) {
 }
 
 void check_backend(const RecordOptions& options) {
-  if (!uses_bpf(options)) {
-    if (!options.btf.empty()) throw Error("--btf needs --backend bpf").hint("The back end tracefs needs no types");
-    return;
-  }
+  if (!uses_bpf(options)) return;
   const auto refuse = [](const char* what, const char* hint) {
     throw Error(fmt::format("--backend bpf and {} cannot be combined", what)).hint(hint);
   };
