@@ -64,7 +64,7 @@ class Privileges(LiveTest):
         """Waits until each thread has the allowed capabilities and no others. Capabilities that this test itself
         lacks are not expected."""
         wanted = mask(allowed) & capabilities('self')[str(os.getpid())]
-        wait_until(lambda: process.poll() is not None or set(capabilities(process.pid).values()) == {wanted})
+        wait_until(lambda: process.poll() is not None or set(capabilities(process.pid).values()) == {wanted}, 30)
         self.assertIsNone(process.poll())
         self.assertEqual({hex(one) for one in capabilities(process.pid).values()}, {hex(wanted)})
 
