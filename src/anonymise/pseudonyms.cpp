@@ -33,6 +33,7 @@ bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
 // Number of low address bits that are kept. By default, a slab has at most 2^3 pages (slub_max_order), which are 2^15
 // bytes.
 constexpr unsigned kSlabBits = 15;
+constexpr std::uint64_t kSlabMask = (std::uint64_t{1} << kSlabBits) - 1;
 
 }  // namespace
 
@@ -105,12 +106,23 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
 }
 
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
-  if (is_no_pointer(address, word_bits_)) return address;
   // Only the middle bits are replaced. The lowest kSlabBits are kept. The highest bits, which are equal for nearly all
   // kernel memory, are kept too: 9 bits of a 64-bit address, and 1 bit of a 32-bit address.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
   const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
-  return (address & ~permuted) | permute(address >> kSlabBits, bits) << kSlabBits;
+  const std::uint64_t rest = address & ~permuted;
+  const auto is_kept = [&](std::uint64_t block) {
+    const std::uint64_t begin = (rest & ~kSlabMask) | block << kSlabBits;
+    return is_no_pointer(begin, word_bits_) || is_no_pointer(begin | kSlabMask, word_bits_);
+  };
+  std::uint64_t block = (address & permuted) >> kSlabBits;
+  if (is_kept(block)) return address;
+  // A pointer must not become an error value or NULL, so such blocks are skipped. Each pass continues the cycle of the
+  // permutation, which leads back to the first block, so different blocks still get different results.
+  do {
+    block = permute(block, bits);
+  } while (is_kept(block));
+  return rest | block << kSlabBits;
 }
 
 std::uint64_t Pseudonyms::frame(std::uint64_t frame) const {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "anonymise/code_layout.hpp"
 #include "anonymise/description.hpp"
@@ -38,6 +39,20 @@ TEST(Pseudonyms, OtherValuesStayUnchanged) {
   EXPECT_EQ(narrow.address(0xFFFFFFF4), 0xFFFFFFF4u);
   EXPECT_EQ(wide.frame(~std::uint64_t{0}), ~std::uint64_t{0});
   EXPECT_EQ(narrow.frame(0xFFFFFFFF), 0xFFFFFFFFu);
+}
+
+TEST(Pseudonyms, NoPointerBecomesAnErrorValue) {
+  // Each key maps one block of a 32-bit kernel to the last one, unless that is skipped.
+  for (const char* secret : {"first", "second", "third"}) {
+    const Pseudonyms pseudonyms(key_of(secret), 32);
+    std::vector<bool> seen(1 << 17);
+    for (std::uint64_t block = 0; block < seen.size(); ++block) {
+      const std::uint64_t other = pseudonyms.address(block << 15 | 0x7E00);  // in the last 4 KiB of the block
+      EXPECT_FALSE(seen[other >> 15]);
+      seen[other >> 15] = true;
+      EXPECT_EQ(other >> 15 == 0x1FFFF, block == 0x1FFFF);
+    }
+  }
 }
 
 TEST(Pseudonyms, FramesOfABlockStayAdjacent) {
