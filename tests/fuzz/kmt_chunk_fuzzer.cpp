@@ -58,8 +58,7 @@ void read_delta(Bytes payload) {
 
 void read_symbols(Bytes payload) {
   const std::string text = decode_symbols(payload);
-  std::string_view left = text;
-  const KallsymsText again = KallsymsText::in_columns([&left] { return std::exchange(left, {}); });
+  const KallsymsText again = KallsymsText::in_columns(text);
   if (again.text() != text) std::abort();
   const SymbolColumns* const columns = again.columns();
   if (columns == nullptr) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -109,7 +110,9 @@ void trace_into_files(const RecordOptions& options) {
     refuse_other_files(cpus);
     ::unlink("total_overruns");  // the number of overruns is unknown until the end
     say("Copying /proc/kallsyms...\n");
-    write_new_file("kallsyms", kernel.kallsyms.text());
+    NewFile symbols("kallsyms");
+    kernel.kallsyms.write_to([&symbols](std::string_view piece) { symbols.write(piece); });
+    symbols.finish();
     if (!kernel.kallsyms.has_addresses()) say_lack_of_symbols();
     writer.emplace(".", kernel, cpus);
     say("Logging... Press Control-C to stop.\n");

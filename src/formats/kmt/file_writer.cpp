@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "formats/kmt/file_writer.hpp"
 
-#include <utility>
-
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -42,8 +40,7 @@ PackedChunk pack_symbols(const TraceDescription& description) {
   };
   if (const SymbolColumns* const symbols = description.kernel.kallsyms.columns()) return packed(*symbols);
   const std::string text = description.kernel.kallsyms.text();
-  std::string_view left = text;
-  const KallsymsText converted = KallsymsText::in_columns([&left] { return std::exchange(left, {}); });
+  const KallsymsText converted = KallsymsText::in_columns(text);
   // A reader refuses columns of a larger text.
   if (const SymbolColumns* const symbols = converted.columns(); symbols != nullptr && text.size() <= kMostPlainBytes)
     return packed(*symbols);

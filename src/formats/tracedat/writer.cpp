@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -36,12 +37,30 @@ class Output {
   Output& c_string(std::string_view value) { return text(value).u8(0); }
   // Appends a length of 8 bytes and the text.
   Output& sized(std::string_view value) { return u64(value.size()).text(value); }
+  // Appends a length of 4 bytes and the text.
+  Output& short_sized(std::string_view value) { return u32(static_cast<std::uint32_t>(value.size())).text(value); }
   Output& option(std::uint16_t id, std::string_view value) {
     return u16(id).u32(static_cast<std::uint32_t>(value.size())).text(value);
   }
+  // Appends a length of 4 bytes and the symbols. Call this at most once. The symbols must outlive this object: only
+  // write_to() makes their text, piece by piece.
+  Output& symbols(const KallsymsText& symbols) {
+    u32(static_cast<std::uint32_t>(symbols.size()));
+    symbols_ = &symbols;
+    symbols_place_ = bytes_.size();
+    return *this;
+  }
+  // Replaces bytes in front of the symbols.
   void patch_u64(std::size_t at, std::uint64_t value) { store(bytes_.data() + at, value, order_); }
-  std::uint64_t size() const { return bytes_.size(); }
+  std::uint64_t size() const { return bytes_.size() + (symbols_ == nullptr ? 0 : symbols_->size()); }
+  // Returns all bytes except those of symbols().
   const std::string& bytes() const { return bytes_; }
+  void write_to(NewFile& file) const {
+    const std::string_view bytes = bytes_;
+    file.write(bytes.substr(0, symbols_place_));
+    if (symbols_ != nullptr) symbols_->write_to([&file](std::string_view piece) { file.write(piece); });
+    file.write(bytes.substr(symbols_place_));
+  }
 
  private:
   template <typename T>
@@ -54,6 +73,8 @@ class Output {
 
   ByteOrder order_;
   std::string bytes_;
+  const KallsymsText* symbols_ = nullptr;
+  std::size_t symbols_place_ = 0;
 };
 
 std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
@@ -94,12 +115,6 @@ Output event_formats(const KernelDescription& kernel) {
   return out;
 }
 
-// Returns a length of 4 bytes, followed by the text.
-Output short_sized(const KernelDescription& kernel, const std::string& text) {
-  Output out(kernel.byte_order);
-  return out.u32(static_cast<std::uint32_t>(text.size())).text(text);
-}
-
 Output initial(const KernelDescription& kernel, const char* version) {
   Output out(kernel.byte_order);
   out.text(kMagic).c_string(version).u8(kernel.byte_order == ByteOrder::big ? 1 : 0);
@@ -129,7 +144,7 @@ void append_options(Output& out, const RawRecording& recording) {
 
 // The part of a file before the ring-buffer pages, and the positions of the pages.
 struct Front {
-  std::string bytes;
+  Output out;
   std::vector<std::uint64_t> places;  // file offset of each CPU's pages
 };
 
@@ -150,9 +165,7 @@ Front front_of_version_6(const RawRecording& recording) {
   const KernelDescription& kernel = recording.kernel;
   Output out = initial(kernel, "6");
   out.text(header_info(kernel).bytes()).text(ftrace_formats(kernel).bytes()).text(event_formats(kernel).bytes());
-  out.text(short_sized(kernel, kernel.kallsyms.text()).bytes())
-      .text(short_sized(kernel, kernel.printk_formats).bytes());
-  out.sized(kernel.saved_cmdlines);
+  out.symbols(kernel.kallsyms).short_sized(kernel.printk_formats).sized(kernel.saved_cmdlines);
   const unsigned cpus = recording.cpus.empty() ? 0 : recording.cpus.back().cpu + 1;
   out.u32(cpus).c_string("options  ");
   append_options(out, recording);
@@ -160,16 +173,15 @@ Front front_of_version_6(const RawRecording& recording) {
 
   const std::string clock = fmt::format("[{}]", kernel.clock);
   const std::uint64_t end = out.size() + std::uint64_t{cpus} * 16 + 8 + clock.size() + 1;
-  Front front{{}, places_from(end, recording)};
+  std::vector<std::uint64_t> places = places_from(end, recording);
   std::size_t next = 0;
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
     const bool present = recording.cpus[next].cpu == cpu;
-    out.u64(front.places[next]).u64(present ? recording.cpus[next].bytes : 0);
+    out.u64(places[next]).u64(present ? recording.cpus[next].bytes : 0);
     if (present) ++next;
   }
   out.u64(clock.size() + 1).c_string(clock);
-  front.bytes = out.bytes();
-  return front;
+  return {std::move(out), std::move(places)};
 }
 
 // Returns the first part of a version 7 file. It has all options and the list of buffers, so that a truncated file
@@ -187,16 +199,20 @@ Front front_of_version_7(const RawRecording& recording) {
     strings.c_string(description);
   };
   Output options(kernel.byte_order);
-  const auto section = [&](std::uint16_t id, std::string_view description, const Output& body) {
+  const auto begin_listed_section = [&](std::uint16_t id, std::string_view description, std::uint64_t size) {
     options.u16(id).u32(8).u64(out.size());
-    begin_section(id, description, body.size());
+    begin_section(id, description, size);
+  };
+  const auto section = [&](std::uint16_t id, std::string_view description, const Output& body) {
+    begin_listed_section(id, description, body.size());
     out.text(body.bytes());
   };
   section(kHeaderInfo, "headers", header_info(kernel));
   section(kFtraceEvents, "ftrace events", ftrace_formats(kernel));
   section(kEventFormats, "events format", event_formats(kernel));
-  section(kKallsyms, "kallsyms", short_sized(kernel, kernel.kallsyms.text()));
-  section(kPrintk, "printk", short_sized(kernel, kernel.printk_formats));
+  begin_listed_section(kKallsyms, "kallsyms", sizeof(std::uint32_t) + kernel.kallsyms.size());
+  out.symbols(kernel.kallsyms);
+  section(kPrintk, "printk", Output(kernel.byte_order).short_sized(kernel.printk_formats));
   section(kCmdLines, "command lines", Output(kernel.byte_order).sized(kernel.saved_cmdlines));
   append_options(options, recording);
   options.u16(kCpuCount).u32(4).u32(kernel.cpus);
@@ -212,15 +228,15 @@ Front front_of_version_7(const RawRecording& recording) {
       strings.size() + kOptionsText.size() + 1 + kStringsText.size() + 1 + kBufferText.size() + 1;
   const std::uint64_t buffer_section =
       out.size() + kSectionHeaderBytes + options_bytes + kSectionHeaderBytes + strings_bytes;
-  Front front{{}, places_from(buffer_section + kSectionHeaderBytes, recording)};
+  std::vector<std::uint64_t> places = places_from(buffer_section + kSectionHeaderBytes, recording);
   const std::uint64_t end =
-      front.places.empty() ? buffer_section + kSectionHeaderBytes : front.places.back() + recording.cpus.back().bytes;
+      places.empty() ? buffer_section + kSectionHeaderBytes : places.back() + recording.cpus.back().bytes;
 
   options.u16(kBuffer).u32(static_cast<std::uint32_t>(buffer_bytes));
   options.u64(buffer_section).c_string("").c_string(clock).u32(kernel.sub_buffer_bytes);
   options.u32(static_cast<std::uint32_t>(recording.cpus.size()));
   for (std::size_t i = 0; i < recording.cpus.size(); ++i)
-    options.u32(recording.cpus[i].cpu).u64(front.places[i]).u64(recording.cpus[i].bytes);
+    options.u32(recording.cpus[i].cpu).u64(places[i]).u64(recording.cpus[i].bytes);
   options.u16(kDone).u32(8).u64(0);
 
   out.patch_u64(to_size(options_place), out.size());
@@ -234,8 +250,7 @@ Front front_of_version_7(const RawRecording& recording) {
       .u16(0)
       .u32(static_cast<std::uint32_t>(buffer_description))
       .u64(end - buffer_section - kSectionHeaderBytes);
-  front.bytes = out.bytes();
-  return front;
+  return {std::move(out), std::move(places)};
 }
 
 // Copies data inside the kernel. If the kernel cannot do this, for example across file systems, copies through user
@@ -272,9 +287,10 @@ void copy_pages(RawCpu& cpu, const NewFile& file, std::uint64_t place) {
 }  // namespace
 
 std::uint64_t metadata_bytes(const KernelDescription& kernel) {
-  RawRecording empty;
-  empty.kernel = kernel;
-  return front_of_version_7(empty).bytes.size();
+  std::uint64_t bytes = kernel.header_page.size() + kernel.header_event.size() + kernel.kallsyms.size() +
+                        kernel.printk_formats.size() + kernel.saved_cmdlines.size();
+  for (const FormatText& format : kernel.formats) bytes += format.text.size();
+  return bytes;
 }
 
 void write(const std::string& path, unsigned version, RawRecording& recording, Replaced replaced) {
@@ -285,7 +301,7 @@ void write(const std::string& path, unsigned version, RawRecording& recording, R
         .at({path, {}, {}});
   const Front front = version == 6 ? front_of_version_6(recording) : front_of_version_7(recording);
   NewFile file(path, replaced);
-  file.write(front.bytes);
+  front.out.write_to(file);
   for (std::size_t i = 0; i < recording.cpus.size(); ++i) copy_pages(recording.cpus[i], file, front.places[i]);
   file.finish();
 }

@@ -11,7 +11,7 @@
 
 namespace kmt::tracedat {
 
-// Returns the size of a trace.dat without ring-buffer pages, in bytes.
+// Returns the bytes of the large parts of a trace.dat, except for ring-buffer pages. The rest has less than a MiB.
 std::uint64_t metadata_bytes(const KernelDescription& kernel);
 
 // Copies pages inside the kernel and frees them in their source files, so that the disk never has to store the

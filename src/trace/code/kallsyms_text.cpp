@@ -199,12 +199,33 @@ KallsymsText KallsymsText::in_columns(const std::function<std::string_view()>& n
   return text;
 }
 
+KallsymsText KallsymsText::in_columns(std::string_view text) {
+  return in_columns([&text] { return std::exchange(text, {}); });
+}
+
 std::string KallsymsText::text() const& {
   const SymbolColumns* const own = columns();
   return own == nullptr ? text_ : text_of(own->digits, own->types, own->addresses, own->names, own->text_bytes);
 }
 
 std::string KallsymsText::text() && { return columns() == nullptr ? std::move(text_) : std::as_const(*this).text(); }
+
+void KallsymsText::write_to(const std::function<void(std::string_view)>& write) const {
+  if (columns() == nullptr) {
+    if (!text_.empty()) write(text_);
+    return;
+  }
+  constexpr std::size_t kPieceBytes = 64 << 10;
+  std::string piece;
+  SymbolWalk walk(columns_);
+  while (const auto symbol = walk.next()) {
+    append_line(piece, *symbol, columns_.digits);
+    if (piece.size() < kPieceBytes) continue;
+    write(piece);
+    piece.clear();
+  }
+  if (!piece.empty()) write(piece);
+}
 
 bool KallsymsText::has_addresses() const {
   if (columns() == nullptr) return kmt::has_addresses(text_);

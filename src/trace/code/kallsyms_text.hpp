@@ -46,10 +46,15 @@ class KallsymsText {
   // Takes a text in pieces. next() returns an empty piece at the end. If a line has another form, all of the
   // text is kept as it is, because columns could not restore it.
   static KallsymsText in_columns(const std::function<std::string_view()>& next);
+  static KallsymsText in_columns(std::string_view text);
 
   bool empty() const { return text_.empty() && columns_.types.empty(); }
   std::string text() const&;
   std::string text() &&;
+  // Number of bytes of text().
+  std::size_t size() const { return columns() == nullptr ? text_.size() : columns_.text_bytes; }
+  // Passes on the text in pieces. A text that is kept in columns is never whole in memory.
+  void write_to(const std::function<void(std::string_view)>& write) const;
   // Null if the text is not kept in columns.
   const SymbolColumns* columns() const { return columns_.types.empty() ? nullptr : &columns_; }
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ Payload payload_of(std::uint64_t digits, std::string_view types, const Payload& 
 
 // Empty if the text has no columns.
 std::optional<Payload> encoded(std::string_view text) {
-  const KallsymsText kallsyms = KallsymsText::in_columns([&text] { return std::exchange(text, {}); });
+  const KallsymsText kallsyms = KallsymsText::in_columns(text);
   const SymbolColumns* const symbols = kallsyms.columns();
   if (symbols == nullptr) return std::nullopt;
   Payload whole = encode_symbols_head(*symbols);

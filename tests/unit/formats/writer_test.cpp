@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
@@ -35,6 +36,14 @@ class WriterOf : public testing::TestWithParam<Case> {
            ";\tsize:" + std::to_string(4096 - data) + ";\tsigned:1;\n";
   }
 
+  // Returns the symbols as a recorder keeps them. They have more than one piece of text.
+  static KallsymsText symbols(Machine machine) {
+    std::string text;
+    for (std::uint32_t i = 0; i < 4000; ++i)
+      text += fmt::format("{:0{}x} T function_{}\n", 0x81000000u + 16 * i, 2 * machine.long_bytes, i);
+    return KallsymsText::in_columns(text);
+  }
+
   static RawRecording recording(Machine machine) {
     RawRecording made;
     KernelDescription& kernel = made.kernel;
@@ -49,7 +58,7 @@ class WriterOf : public testing::TestWithParam<Case> {
     kernel.header_page = header_page(machine);
     kernel.header_event = "# compressed entry header\n";
     for (const auto& [system, text] : kmem_formats(machine)) kernel.formats.push_back({system, text});
-    kernel.kallsyms = std::string("81000000 T first_function\n");
+    kernel.kallsyms = symbols(machine);
     kernel.saved_cmdlines = "7 worker\n";
     kernel.clock_choices = "local [mono]\n";
     kernel.clock = "mono";
@@ -124,6 +133,7 @@ TEST_P(WriterOf, EverythingIsReadBack) {
   EXPECT_EQ(info.machine.cpus, 4u);
   EXPECT_EQ(info.clock.name, "mono");
   EXPECT_EQ(info.tasks.comms.at(7), "worker");
+  EXPECT_NE(made.kernel.kallsyms.columns(), nullptr);
   EXPECT_EQ(info.code.kallsyms, made.kernel.kallsyms.text());
   EXPECT_EQ(lost_events_per_cpu(info.losses, info.machine.cpus), (std::vector<std::uint64_t>{0, 1, 0, 3}));
   EXPECT_EQ(info.machine.cpu_nodes, (std::vector<std::int16_t>{0, 0, kNoNode, 1}));

@@ -39,6 +39,25 @@ TEST(KallsymsText, IsTheSameInColumns) {
   }
 }
 
+TEST(KallsymsText, IsWrittenInPieces) {
+  std::string text;
+  while (text.size() < 200'000) text += kSymbols;  // more than one piece
+  ASSERT_NE(KallsymsText::in_columns(text).columns(), nullptr);
+  for (const KallsymsText& kallsyms : {KallsymsText(text), KallsymsText::in_columns(text), KallsymsText()}) {
+    std::string written;
+    std::size_t largest = 0;
+    kallsyms.write_to([&](std::string_view piece) {
+      written += piece;
+      largest = std::max(largest, piece.size());
+    });
+    EXPECT_EQ(written, kallsyms.text());
+    EXPECT_EQ(kallsyms.size(), written.size());
+    if (kallsyms.columns() != nullptr) {
+      EXPECT_LT(largest, 66'000u);
+    }
+  }
+}
+
 TEST(KallsymsText, KeepsATextOfAnotherForm) {
   for (const std::string_view last : {"ffffffff81000000 T no_end", "no symbol\nffffffff81000000 T after\n", "\n"}) {
     const std::string text = std::string(kSymbols) + std::string(last);
