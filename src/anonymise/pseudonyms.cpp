@@ -33,7 +33,9 @@ bool is_no_pointer(std::uint64_t address, unsigned word_bits) {
 // Number of low address bits that are kept. By default, a slab has at most 2^3 pages (slub_max_order), which are 2^15
 // bytes.
 constexpr unsigned kSlabBits = 15;
-constexpr std::uint64_t kSlabMask = (std::uint64_t{1} << kSlabBits) - 1;
+
+// Returns a number whose lowest `bits` bits are set. `bits` is less than 64.
+constexpr std::uint64_t lowest(unsigned bits) { return (std::uint64_t{1} << bits) - 1; }
 
 }  // namespace
 
@@ -105,31 +107,41 @@ std::uint64_t Pseudonyms::permute(std::uint64_t number, unsigned bits) const {
   return left << half | right;
 }
 
+// Replaces the numbers for which `is_kept` is false, and never by one for which it is true. Each pass continues the
+// cycle of the permutation, which leads back to the first number, so different numbers still get different results.
+template <typename IsKept>
+std::uint64_t Pseudonyms::permute_others(std::uint64_t number, unsigned bits, IsKept&& is_kept) const {
+  if (is_kept(number)) return number;
+  do {
+    number = permute(number, bits);
+  } while (is_kept(number));
+  return number;
+}
+
 std::uint64_t Pseudonyms::address(std::uint64_t address) const {
   // Only the middle bits are replaced. The lowest kSlabBits are kept. The highest bits, which are equal for nearly all
   // kernel memory, are kept too: 9 bits of a 64-bit address, and 1 bit of a 32-bit address.
   const unsigned bits = word_bits_ == 32 ? 16 : 40;
-  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kSlabBits;
-  const std::uint64_t rest = address & ~permuted;
-  const auto is_kept = [&](std::uint64_t block) {
-    const std::uint64_t begin = (rest & ~kSlabMask) | block << kSlabBits;
-    return is_no_pointer(begin, word_bits_) || is_no_pointer(begin | kSlabMask, word_bits_);
+  const std::uint64_t permuted = lowest(bits) << kSlabBits;
+  const std::uint64_t high = address & ~(permuted | lowest(kSlabBits));
+  const auto has_no_pointers = [&](std::uint64_t block) {
+    const std::uint64_t begin = high | block << kSlabBits;
+    return is_no_pointer(begin, word_bits_) || is_no_pointer(begin | lowest(kSlabBits), word_bits_);
   };
-  std::uint64_t block = (address & permuted) >> kSlabBits;
-  if (is_kept(block)) return address;
-  // A pointer must not become an error value or NULL, so such blocks are skipped. Each pass continues the cycle of the
-  // permutation, which leads back to the first block, so different blocks still get different results.
-  do {
-    block = permute(block, bits);
-  } while (is_kept(block));
-  return rest | block << kSlabBits;
+  const std::uint64_t block = permute_others((address & permuted) >> kSlabBits, bits, has_no_pointers);
+  return (address & ~permuted) | block << kSlabBits;
 }
 
 std::uint64_t Pseudonyms::frame(std::uint64_t frame) const {
-  if (frame == ~std::uint64_t{0} || (word_bits_ == 32 && frame == 0xFFFFFFFFu)) return frame;
+  const std::uint64_t no_page = word_bits_ == 32 ? lowest(32) : ~std::uint64_t{0};
+  if (frame == no_page) return frame;
   const unsigned bits = word_bits_ == 32 ? 14 : 32;
-  const std::uint64_t permuted = ((std::uint64_t{1} << bits) - 1) << kFrameBlockBits;
-  return (frame & ~permuted) | permute(frame >> kFrameBlockBits, bits) << kFrameBlockBits;
+  const std::uint64_t permuted = lowest(bits) << kFrameBlockBits;
+  const auto has_no_page = [&](std::uint64_t block) {
+    return ((frame & ~permuted) | block << kFrameBlockBits | lowest(kFrameBlockBits)) == no_page;
+  };
+  const std::uint64_t block = permute_others((frame & permuted) >> kFrameBlockBits, bits, has_no_page);
+  return (frame & ~permuted) | block << kFrameBlockBits;
 }
 
 }  // namespace kmt

@@ -32,7 +32,8 @@ class Pseudonyms {
   std::string cache(std::string_view name) const;
 
   // Replaces a data address. The position within a block of 32 KiB does not change, so objects of one slab stay
-  // adjacent. NULL, ERR_PTR() and ZERO_SIZE_PTR do not change either.
+  // adjacent. Addresses in the first and in the last block do not change: they include NULL, ERR_PTR() and
+  // ZERO_SIZE_PTR.
   std::uint64_t address(std::uint64_t address) const;
   // Replaces a page frame number. The position within a block of 2¹⁸ pages does not change. So an allocation of pages
   // stays contiguous: its order is at most 18 (a huge page of 1 GiB). -1 means "no page" and does not change.
@@ -42,6 +43,8 @@ class Pseudonyms {
  private:
   std::uint64_t hash(std::string_view text) const;
   std::uint64_t permute(std::uint64_t number, unsigned bits) const;
+  template <typename IsKept>
+  std::uint64_t permute_others(std::uint64_t number, unsigned bits, IsKept&& is_kept) const;
 
   PseudonymKey key_;
   unsigned word_bits_;

@@ -55,6 +55,19 @@ TEST(Pseudonyms, NoPointerBecomesAnErrorValue) {
   }
 }
 
+TEST(Pseudonyms, NoFrameBecomesNoPage) {
+  for (const char* secret : {"first", "second", "third"}) {
+    const Pseudonyms pseudonyms(key_of(secret), 32);
+    std::vector<bool> seen(1 << 14);
+    for (std::uint64_t block = 0; block < seen.size(); ++block) {
+      const std::uint64_t other = pseudonyms.frame(block << 18 | 0x3FFFF);
+      EXPECT_FALSE(seen[other >> 18]);
+      seen[other >> 18] = true;
+      EXPECT_EQ(other == 0xFFFFFFFFu, block == 0x3FFF);
+    }
+  }
+}
+
 TEST(Pseudonyms, FramesOfABlockStayAdjacent) {
   const Pseudonyms pseudonyms(kKey, 64);
   std::set<std::uint64_t> blocks;
