@@ -222,6 +222,7 @@ int give(const InvestigateArguments& options, InvestigationPlace& place, const s
 
 int investigate_live(const InvestigateArguments& options) {
   use_types(options.btf);
+  say_types_of_programs();
   LiveInvestigation request;
   const std::string duration = options.duration.empty() ? kUsualDuration : options.duration;
   request.seconds = static_cast<double>(parse_duration(duration)) / 1e9;

@@ -26,6 +26,7 @@
 #include "cli/support/interrupt.hpp"
 #include "cli/support/parse.hpp"
 #include "cli/support/suggest.hpp"
+#include "cli/support/types_option.hpp"
 #include "formats/ftrace/event_format.hpp"
 #include "formats/ftrace/print_format.hpp"
 #include "symbols/call_signatures.hpp"
@@ -343,6 +344,7 @@ CallTrace::CallTrace(const CallRecordOptions& options) : path_(options.output) {
   const CallNeeds needs{!options.shown.empty() || compares_text, options.needs_results, functions.size(),
                         !std::ranges::all_of(options.conditions, &CallCondition::of_result), options.shows_results};
   CallBackend backend = choose_call_backend(tracefs, options.backend, needs);
+  if (backend.kind == CallBackendKind::bpf) say_types_of_programs();
   calls.has_other_back_end = options.backend == "auto" && can_do_without_bpf(tracefs, needs);
   calls.all_or_none = calls.has_other_back_end && std::ranges::none_of(options.functions, has_wildcards);
 

@@ -114,7 +114,8 @@ int record_trace(const RecordOptions& options) {
     return static_cast<int>(ExitCode::unsupported);
   if (options.boot && !previous && !(boot = boot_buffer_or_plan(options))) return 0;
   check_output(options.output);
-  use_types(options.btf, uses_bpf(options) ? TypesUse::programs : TypesUse::probes);
+  use_types(options.btf);
+  if (uses_bpf(options)) say_types_of_programs();
   const std::string tracefs = tracefs_for(options);
   offer_to_remove_stale(tracefs, options.remove_stale);
   const RecordRequest request = request_of(options, tracefs);

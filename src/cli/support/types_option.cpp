@@ -22,7 +22,7 @@ void add_types_option(Command& command, std::string& btf) {
                  "or DISTRIBUTION/VERSION/ARCHITECTURE/RELEASE.btf as in BTFHub.");
 }
 
-void use_types(const std::string& btf, TypesUse use) {
+void use_types(const std::string& btf) {
   if (btf.empty()) return;
   KernelIdentity kernel = running_kernel();
   std::error_code code;
@@ -38,10 +38,13 @@ void use_types(const std::string& btf, TypesUse use) {
         .hint(fmt::format("Name the types of exactly this kernel ({}): wrong types give wrong numbers",
                           printable(kernel.release)));
   use_types_file(std::filesystem::absolute(file));
-  if (use == TypesUse::probes) return;
+}
+
+void say_types_of_programs() {
+  if (types_file().empty()) return;
   say("note: BPF programs use the types in {}. Without types in the kernel itself, objects are not counted by slab "
       "cache, functions are not traced by BPF trampolines, and each event costs a few nanoseconds more\n",
-      printable(file));
+      printable(types_file()));
 }
 
 }  // namespace kmt

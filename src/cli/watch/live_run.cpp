@@ -33,6 +33,7 @@ LiveRun::LiveRun(const LiveOptions& options) : options_(options), duration_(dura
   if (!options.command.empty()) command_.emplace(options.command);
   selection_ = selection_of(options, command_ ? std::optional(command_->pid()) : std::nullopt);
   use_types(options.btf);
+  say_types_of_programs();
   say_caveats();
 }
 

@@ -180,6 +180,7 @@ std::unique_ptr<CountedEvents> count_events(const ServeArguments& options, std::
   LiveOptions live;
   live.cgroup = options.cgroup;
   use_types(options.btf);
+  say_types_of_programs();
   try {
     say_caveats();
     return std::make_unique<CountedEvents>(options, live);
