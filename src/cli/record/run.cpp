@@ -34,15 +34,20 @@ void return_freed_memory() {
 // Most memory is used while the kernel is described. Huge pages would round it up to multiples of 2 MiB.
 class NoHugePages {
  public:
-  NoHugePages() { ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+  NoHugePages() {
+    if (were_allowed_) ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  }
+  NoHugePages(const NoHugePages&) = delete;
+  NoHugePages& operator=(const NoHugePages&) = delete;
   ~NoHugePages() { end(); }
   // Must be called before the recorded command is executed, because a program inherits this setting.
   void end() const {
-    if (!were_disabled_) ::prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
+    if (were_allowed_) ::prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0);
   }
 
  private:
-  const bool were_disabled_ = ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 1;
+  // False if a parent process restricted the huge pages of this one, in any of several ways.
+  const bool were_allowed_ = ::prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0;
 };
 
 bool ask(const std::string& question) {
