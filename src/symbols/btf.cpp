@@ -29,6 +29,16 @@ class Silence {
   libbpf_print_fn_t before_;
 };
 
+const char* reason_of(int error) {
+  // Some errors of libbpf have numbers for which the C library has no text.
+  if (error >= __LIBBPF_ERRNO__START || error == EPROTO)
+    return "this is neither BTF nor an ELF file with a section .BTF that can be read on this machine, which may have "
+           "another byte order";
+  if (error == EINVAL)
+    return "the file is damaged or incomplete, or this version of libbpf does not know all of its types";
+  return std::strerror(error);
+}
+
 }  // namespace
 
 Btf::Btf(Bytes bytes) {
@@ -42,15 +52,9 @@ Btf::Btf(const std::string& path, const Btf* kernel) {
   const Silence silence;
   btf_.reset(btf__parse_split(path.c_str(), kernel != nullptr ? kernel->btf_.get() : nullptr));
   if (!btf_) {
-    // Some errors of libbpf have numbers for which the C library has no text.
-    const bool is_foreign = errno >= __LIBBPF_ERRNO__START || errno == EPROTO;
-    const bool is_damaged = errno == EINVAL;
-    throw Error(fmt::format("Cannot read types: {}",
-                            is_foreign ? "this is neither BTF nor an ELF file with a section .BTF that can be read on "
-                                         "this machine, which may have another byte order"
-                            : is_damaged ? "the file is damaged or incomplete"
-                                         : std::strerror(errno)),
-                errno == EACCES || errno == EPERM ? ExitCode::unsupported : ExitCode::bad_input)
+    const int error = errno;
+    throw Error(fmt::format("Cannot read types: {}", reason_of(error)),
+                error == EACCES || error == EPERM ? ExitCode::unsupported : ExitCode::bad_input)
         .at({path, {}, {}})
         .hint("Types are in /sys/kernel/btf/vmlinux, and in kernel files that have a section .BTF");
   }

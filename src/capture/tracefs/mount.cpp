@@ -49,7 +49,7 @@ TracefsMount find_tracefs() {
   }
   const std::optional<std::string> filesystems = try_read_file("/proc/filesystems");
   if (!filesystems) {
-    state.reason = "/proc/filesystems cannot be read: /proc is not mounted";
+    state.reason = "/proc/filesystems cannot be read: /proc is not mounted, or hidden by a container";
   } else if (filesystems->find("\ttracefs\n") == std::string::npos) {
     state.reason = "this kernel has no tracefs (built without CONFIG_TRACING)";
   } else if (!exists(kMountPoint)) {
