@@ -19,7 +19,7 @@ kmt_part(CTF "Read CTF traces (babeltrace2)" babeltrace2)
 kmt_part(DEBUG_INFO "Read lines and inlined functions from debug info (libdw)" libdw libelf)
 kmt_part(FLEET "Load traces into ClickHouse and query them (libcurl)" libcurl)
 kmt_part(HTML "Write HTML reports (Node.js and npm or esbuild, only to build)")
-# libcrypto: newer headers of cpp-httplib call it, but its pkg-config file does not name it
+# libcrypto: newer headers of cpp-httplib call it. Its pkg-config file names it only for static linking.
 kmt_part(PROMETHEUS "Serve metrics for Prometheus (prometheus-cpp, cpp-httplib)" prometheus-cpp-core cpp-httplib libcrypto)
 kmt_part(SCREEN "Show `top` as an interactive screen (ncurses)" ncursesw)
 kmt_part(SQLITE "Export traces to SQLite (libsqlite3)" sqlite3)

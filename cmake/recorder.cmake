@@ -3,11 +3,11 @@
 set(KMEMTRACE_PARTS OFF CACHE BOOL "" FORCE)
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
-set(small -Os)
+set(size_option -Os)
 if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-  set(small -Oz)
+  set(size_option -Oz)
 endif()
-string(REPLACE -O3 ${small} CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE -O3 ${size_option} CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 # Source files of commands that only the full program has, below src/.
 set(absent_sources
     analysis/growth/ analysis/simulation/

@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config python3 libfmt-dev libcli11-dev nlohmann-json3-dev libtraceevent-dev libbabeltrace2-dev zlib1g-dev
   libzstd-dev libxxhash-dev libtbb-dev libdw-dev libbpf-dev bpftool clang libprotozero-dev libncurses-dev
-  prometheus-cpp-dev libcpp-httplib-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev libarchive-dev)
+  prometheus-cpp-dev libcpp-httplib-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev libsodium-dev libarchive-dev)
 # If Node.js is not from Debian, it has its own npm, and Debian's npm package would conflict.
 command -v npm >/dev/null || build+=(nodejs npm)
 # Results are compared with trace-cmd, perf, pprof and protoc. jsonschema checks JSON against published schemas,

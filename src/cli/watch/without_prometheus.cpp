@@ -9,7 +9,8 @@ namespace kmt {
 namespace {
 
 Error missing() {
-  return missing_part("serve metrics for Prometheus", "prometheus-cpp-dev and libcpp-httplib-dev", "PROMETHEUS");
+  return missing_part("serve metrics for Prometheus", "prometheus-cpp-dev, libcpp-httplib-dev and libssl-dev",
+                      "PROMETHEUS");
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 namespace kmt {
 
 std::string prometheus_text(const ExportedMetrics&, const MemoryAccount&, std::size_t) {
-  throw missing_part("serve metrics for Prometheus", "prometheus-cpp-dev and libcpp-httplib-dev", "PROMETHEUS");
+  throw missing_part("serve metrics for Prometheus", "prometheus-cpp-dev, libcpp-httplib-dev and libssl-dev",
+                     "PROMETHEUS");
 }
 
 }  // namespace kmt
