@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -19,6 +20,7 @@ import unittest
 from kmt_events import File, Formats, lost_in_blocks, records_of
 from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
 
+BPFTOOL = shutil.which('bpftool', path=f'{os.environ["PATH"]}:/usr/sbin')
 LAST_PID = '/proc/sys/kernel/ns_last_pid'
 CHOOSES_IDS = unittest.skipUnless(os.path.exists(LAST_PID), 'this kernel does not let a process choose the next ID')
 # MAKER allocates fifty objects that only eventfds have. ONE_ID starts twenty processes that run MAKER one after the
@@ -98,9 +100,9 @@ def runs(pid):
         for fd in os.listdir(folder):
             text = read_file(f'{folder}/{fd}')
             # the programs' variables: an array with one small value
-            if re.search(r'^map_type:\t2\n.*^value_size:\t\d{1,3}\n.*^max_entries:\t1\n', text, re.MULTILINE | re.DOTALL):
+            if re.search(r'^map_type:\t2\n.*^value_size:\t\d{1,4}\n.*^max_entries:\t1\n', text, re.MULTILINE | re.DOTALL):
                 number = re.search(r'^map_id:\t(\d+)', text, re.MULTILINE)[1]
-                values = subprocess.check_output(['bpftool', '-j', 'map', 'dump', 'id', number], stderr=subprocess.DEVNULL)
+                values = subprocess.check_output([BPFTOOL, '-j', 'map', 'dump', 'id', number], stderr=subprocess.DEVNULL)
                 if re.search(rb'"recording":\s*(1\b|"KMT_RECORDING_RUNS")', values):
                     return True
     return False
@@ -109,6 +111,7 @@ def runs(pid):
 class Bpf(LiveTest):
     def begin(self, *arguments):
         """Starts a recorder with BPF programs. Waits until it records and has read all tasks."""
+        self.assertIsNotNone(BPFTOOL, 'bpftool is not installed')
         process = self.launch('--backend', 'bpf', *arguments)
         self.assertTrue(wait_until(lambda: process.poll() is not None or runs(process.pid), 20), 'never began')
         time.sleep(0.3)  # the recorder reads all tasks
@@ -346,7 +349,7 @@ class Bpf(LiveTest):
 
     @staticmethod
     def ours_at_all():
-        done = subprocess.run(['bpftool', 'prog', 'show'], stdout=subprocess.PIPE, encoding='utf-8', check=True)
+        done = subprocess.run([BPFTOOL, 'prog', 'show'], stdout=subprocess.PIPE, encoding='utf-8', check=True)
         return re.findall(r'name take_\w+', done.stdout)
 
     def test_refused_combinations_of_options(self):

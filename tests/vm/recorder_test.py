@@ -64,6 +64,12 @@ class Recorder(unittest.TestCase):
         kib = int(self.text('memory.status').split()[1])
         self.assertLess(kib << 10, MOST_MEMORY)
 
+    def test_a_kernel_that_compiles_no_programs_is_named(self):
+        if not os.path.exists(self.path('jit.code')):
+            self.skipTest('this kernel compiles BPF programs by default')
+        self.assertEqual('3', self.text('jit.code').strip())
+        self.assertIn('sysctl net.core.bpf_jit_enable=1', self.text('jit.err'))
+
     def test_report_agrees_with_trace_cmd(self):
         want = kmem_oracle.Report(kmem_oracle.parse(kmem_oracle.report_text(self.path('trace.dat'))), 4096)
         self.assertGreater(want.slab['matched_frees'], 1000)

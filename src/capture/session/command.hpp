@@ -29,7 +29,7 @@ class HeldCommand {
   pid_t pid() const { return pid_; }
   // The thread that waits for the exec. It lives as long as this object.
   pid_t thread() const { return thread_; }
-  // True until the command is started.
+  // True until the command is started or ended.
   bool is_held() const { return go_.get() >= 0; }
   // Starts the command. Throws Error if that fails.
   void release();

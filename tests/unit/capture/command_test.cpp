@@ -53,6 +53,14 @@ TEST(HeldCommand, RunsOnlyAfterRelease) {
   EXPECT_EQ(::waitpid(pid, nullptr, WNOHANG), -1);
 }
 
+TEST(HeldCommand, EndsAtOnceIfItIsStillHeld) {
+  HeldCommand command({"sleep", "1000"});
+  EXPECT_TRUE(command.is_held());
+  command.terminate();
+  EXPECT_FALSE(command.is_held());
+  EXPECT_TRUE(command.poll());
+}
+
 TEST(HeldCommand, CanBeKilledBeforeItRuns) {
   HeldCommand command({"true"});
   ::kill(command.pid(), SIGKILL);
