@@ -185,7 +185,7 @@ class Allocators(LiveTest):
             # Kernel workers free the maps later. /proc/vmallocinfo shows when the area is freed, but not when the
             # percpu objects are.
             self.assertTrue(wait_until(lambda: not more_areas(before, 3 << 20)))
-            time.sleep(1)
+            time.sleep(3)
         got = self.recorded(work)
         site = max(got['percpu_call_sites'], key=lambda row: row['allocations'])
         self.assertEqual((site['allocations'], site['frees'], site['live_bytes']), (500, 500, 0), site)

@@ -18,7 +18,7 @@ import time
 import unittest
 
 from kmt_events import File, Formats, lost_in_blocks, records_of
-from recording import INSTANCES, PROGRAM, LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
+from recording import INSTANCES, PIPE_LOOP, PROGRAM, LiveTest, begin_loop, end_loop, in_interrupt, read_file, report, wait_until
 
 BPFTOOL = shutil.which('bpftool', path=f'{os.environ["PATH"]}:/usr/sbin')
 LAST_PID = '/proc/sys/kernel/ns_last_pid'
@@ -279,10 +279,9 @@ class Bpf(LiveTest):
         self.addCleanup(self.end, loop)
         counted = end_loop(loop)
         recorder.send_signal(signal.SIGCONT)
-        time.sleep(0.3)
-        again = begin_loop(10)  # the first entry after a loss contains the number of lost events
-        self.addCleanup(self.end, again)
-        end_loop(again)
+        time.sleep(1)
+        for cpu in os.sched_getaffinity(0):  # the first entry of a CPU after a loss contains the number of lost events
+            subprocess.run(['taskset', '-c', str(cpu), PIPE_LOOP, '10'], stdout=subprocess.DEVNULL, check=True)
         recorder.send_signal(signal.SIGINT)
         messages = self.finish(recorder)
         missed = re.search(r'on unknown CPUs: ([\d,]+) missed', messages)
@@ -303,16 +302,16 @@ class Bpf(LiveTest):
         self.load(pause=0.05)
         recorder = self.begin('--flight', '1s')
         begun = time.clock_gettime(time.CLOCK_MONOTONIC)
-        time.sleep(3.2)
+        time.sleep(6)
         self.assertFalse(os.path.exists(self.trace))
         ended = time.clock_gettime(time.CLOCK_MONOTONIC)
         recorder.send_signal(signal.SIGINT)
         self.finish(recorder)
         times = [full.event.time_ns / 1e9 for full in full_events(self.trace)]
         self.assertGreater(len(times), 100)
-        self.assertGreater(max(times), ended - 0.5)
+        self.assertGreater(max(times), ended - 2)
         self.assertGreater(min(times), begun + 0.5)
-        self.assertTrue(0.8 < max(times) - min(times) < 3, max(times) - min(times))
+        self.assertTrue(0.5 < max(times) - min(times) < 5, max(times) - min(times))
 
     def test_rotation(self):
         self.load(pause=0.05)
@@ -339,7 +338,8 @@ class Bpf(LiveTest):
 
     def test_a_killed_recorder_leaves_no_programs(self):
         recorder = self.begin()
-        time.sleep(1.5)  # the recorder creates the file with the first block
+        self.assertTrue(wait_until(lambda: os.path.exists(self.trace), 30))  # it is created with the first block
+        time.sleep(1)
         recorder.send_signal(signal.SIGKILL)
         recorder.wait()
         self.assertTrue(wait_until(lambda: not self.ours_at_all()))

@@ -82,7 +82,9 @@ class Cgroup(LiveTest):
         return {row['keys']['cgroup']: row['allocations'] for row in rows}
 
     def test_a_task_that_moves_in_is_recorded(self):
-        move = f'echo $$ > {self.group}/cgroup.procs; sleep 1; exec python3 -c "{MAKER}"'
+        known = 'grep -qwx $$ /sys/kernel/tracing/instances/kmemtrace-*/set_event_pid'
+        move = (f'echo $$ > {self.group}/cgroup.procs; for i in $(seq 200); do {known} && break; sleep 0.1; done; '
+                f'exec python3 -c "{MAKER}"')
         self.record('--cgroup', self.name, '--', 'sh', '-c', move)
         self.assertEqual(self.cgroups_of_eventfds(), {f'/{self.name}': 50})
 

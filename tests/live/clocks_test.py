@@ -57,7 +57,7 @@ class Clocks(LiveTest):
                 tasks = sorted(e.time_ns for e in events if not in_interrupt(e))
                 spans[clock] = tasks[-1] - tasks[0]
                 self.assertTrue(0.75e9 < spans[clock] < took, (spans, took))
-        self.assertLess(max(spans.values()) - min(spans.values()), 2e6, spans)
+        self.assertLess(max(spans.values()) - min(spans.values()), 2e6 + 0.005 * took, spans)
 
     def assert_ordered(self, events):
         last = {}

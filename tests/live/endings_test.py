@@ -72,9 +72,8 @@ class Endings(LiveTest):
                     os.kill(child, signal.SIGKILL)
             begin = time.monotonic()
             process.stderr.read()  # the watcher process must not keep stderr open
-            self.assertLess(time.monotonic() - begin, 1)
-            self.assertTrue(wait_until(lambda: not instances_of(process.pid)), 'instance left')
-            self.assert_nothing_left(process.pid)
+            self.assertLess(time.monotonic() - begin, 5)
+            self.assert_nothing_left(process.pid, seconds=10)
             if self.FILE.endswith('.dat'):
                 self.assertFalse(os.path.exists(self.trace))
 
@@ -161,7 +160,7 @@ class Endings(LiveTest):
         self.record('--duration', '700ms', '-e', 'kmem:kmalloc')
         self.assertGreater(time.monotonic() - begin, 0.7)
         times = [e.time_ns for e in events_of(self.trace)]
-        self.assertAlmostEqual((max(times) - min(times)) / 1e9, 0.7, delta=0.2)
+        self.assertTrue(0.5 < (max(times) - min(times)) / 1e9 < 2.7)
 
     def test_wrong_usage(self):
         for arguments in (['-e', 'kmem:kmaloc'], ['--clock', 'sundial'], ['-b', '12q'], ['--duration', 'soon'],

@@ -4,7 +4,6 @@
 import os
 import signal
 import subprocess
-import time
 import unittest
 
 from recording import PIPE_LOOP, LiveTest, events_of, read_file
@@ -27,7 +26,7 @@ class Filter(LiveTest):
         work = subprocess.Popen(['python3', '-c', WORKLOAD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                 bufsize=1)
         self.addCleanup(self.end, work)
-        perf = self.perf_of(work.pid)
+        perf = self.perf_stat(work.pid, '-e', 'kmem:kmalloc', '--filter', EXPRESSION)
         process = self.start('--filter', f'kmem:kmalloc:{EXPRESSION}', '-e', 'kmem:kmalloc,kmem:kfree')
         work.stdin.write('go\n')
         self.assertEqual(work.stdout.readline(), 'done\n')
@@ -42,24 +41,6 @@ class Filter(LiveTest):
         self.assertGreaterEqual(int(counted.split(',')[0]), 600)
         self.assertEqual(sum(e.pid == work.pid for e in large), int(counted.split(',')[0]))
         self.assertGreater(sum(e.pid == work.pid and e.name == 'kfree' for e in events), 1000)
-
-    def perf_of(self, pid):
-        """Starts perf stat and waits until it counts."""
-        for name in ('control', 'answer'):
-            os.mkfifo(self.path(name))
-        perf = subprocess.Popen(['perf', 'stat', '-x,', '-o', self.path('perf.csv'), '-e', 'kmem:kmalloc', '--filter',
-                                 EXPRESSION, '-p', str(pid), '--delay=-1',
-                                 f'--control=fifo:{self.path("control")},{self.path("answer")}'],
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, perf)
-        control = os.open(self.path('control'), os.O_RDWR)  # O_RDWR: does not block until perf opens the FIFO
-        self.addCleanup(os.close, control)
-        answer = os.open(self.path('answer'), os.O_RDWR)
-        self.addCleanup(os.close, answer)
-        time.sleep(0.1)
-        os.write(control, b'enable\n')
-        self.assertIn(b'ack', os.read(answer, 16))
-        return perf
 
     def test_several_of_one_event(self):
         """Two filters must select only the rings of pipes, which have 640 bytes. Other objects of pipes are smaller."""

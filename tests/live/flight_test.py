@@ -26,24 +26,24 @@ class Flight(LiveTest):
         loop, *_ = self.load(pause=0.05)
         process = self.start('--flight', '1s', '--clock', 'mono', '-p', str(loop.pid))
         begun = monotonic()
-        time.sleep(3.2)
+        time.sleep(6)
         self.assertFalse(os.path.exists(self.trace))
         ended = monotonic()
         process.send_signal(signal.SIGINT)
         self.finish(process)
         times = times_of(File(self.trace))
         self.assertGreater(len(times), 100)
-        self.assertGreater(max(times), ended - 0.5)
+        self.assertGreater(max(times), ended - 2)
         self.assertGreater(min(times), begun + 0.5)
-        self.assertTrue(0.8 < max(times) - min(times) < 3, max(times) - min(times))
+        self.assertTrue(0.5 < max(times) - min(times) < 5, max(times) - min(times))
 
     def test_latest_bytes(self):
         loops = self.load()
-        process = self.start('--flight', '1M', '--clock', 'mono', '-b', '4M', '-e', 'kmem:k*')
+        process = self.start('--flight', '300K', '--clock', 'mono', '-b', '4M', '-e', 'kmem:k*')
         time.sleep(1)
         memory = self.resident(process)
         first, last = self.ask(process, 1), None
-        time.sleep(1.5)
+        time.sleep(3)
         self.assertLess(self.resident(process), memory + (8 << 20))
         last = self.ask(process, 2)
         self.assertGreater(last, first + 1)
@@ -59,14 +59,14 @@ class Flight(LiveTest):
             size = sum(end.offset - chunk.offset for chunk, end in zip(file.chunks, file.chunks[1:])
                        if chunk.type == EVENTS)
             self.assertGreater(len(stored), 1)
-            self.assertLessEqual(size, 1 << 20)
+            self.assertLessEqual(size, 300 << 10)
             self.assertEqual(self.check(self.path(name))['verdict'], 'sound')
             if name == self.FILE:
                 self.assertEqual(count_of(file), latest)
 
     def ask(self, process, number):
-        """Requests a file during the recording. Returns the time of its last event, which must be less than a second
-        old."""
+        """Requests a file during the recording. Returns the time of its last event, which must be less than two
+        seconds old."""
         asked = monotonic()
         process.send_signal(signal.SIGUSR2)
         path = self.path(f'trace.{number:04}.kmt')
@@ -74,7 +74,7 @@ class Flight(LiveTest):
         self.assertIsNone(process.poll())
         file = File(path, heads_only=True)
         last = max(file.to_ns(entry.last) / 1e9 for entry in file.index if entry.type == EVENTS)
-        self.assertGreater(last, asked - 1)
+        self.assertGreater(last, asked - 2)
         return last
 
     @staticmethod

@@ -25,6 +25,9 @@ class Kill(LiveTest):
     def begun(self):
         return os.path.exists(self.trace) and os.path.getsize(self.trace) >= 16
 
+    def wait_for_first_block(self):
+        self.assertTrue(wait_until(self.begun, 30), 'no block was written')
+
     def assert_readable(self, file):
         """kmemtrace must read the same number of events and report that the end is missing."""
         for fact in ('kallsyms', 'uname', 'clock', 'saved_cmdlines'):
@@ -39,6 +42,8 @@ class Kill(LiveTest):
         for delay in (0.2, 1.1, 2.1):
             with self.subTest(delay=delay):
                 process = self.start('--clock', 'mono', '-e', 'kmem:kmalloc,kmem:kfree')
+                if delay > MOST_LOST:
+                    self.wait_for_first_block()
                 time.sleep(delay)
                 killed_at = self.kill(process)
                 file = File(self.trace, cut_off=True, heads_only=True) if self.begun() else None
@@ -57,6 +62,7 @@ class Kill(LiveTest):
     def test_nearly_idle(self):
         loop, *_ = self.load(pause=0.05)
         process = self.start('--clock', 'mono', '-p', str(loop.pid))
+        self.wait_for_first_block()
         time.sleep(2)
         killed_at = self.kill(process)
         file = File(self.trace, cut_off=True)
@@ -68,6 +74,7 @@ class Kill(LiveTest):
         process = self.start('--clock', 'mono', '--stacks=user')
         shell = subprocess.Popen(['sh', '-c', 'while :; do :|:; sleep 0.02; done'])
         self.addCleanup(self.end, shell)
+        self.wait_for_first_block()
         time.sleep(3)
         self.kill(process)
         named = subprocess.run([PROGRAM, 'report', self.trace, '--by', 'dso,user-symbol', '--pid', str(shell.pid)],

@@ -6,7 +6,7 @@ import time
 import unittest
 
 from kmt_events import File, count_of, lost_in_blocks
-from recording import LiveTest, kernel_statistics, lost_in
+from recording import LiveTest, kernel_statistics, lost_in, second_try
 
 
 class Losses(LiveTest):
@@ -48,6 +48,7 @@ class Losses(LiveTest):
         else:
             self.assertEqual(in_blocks, reported)
 
+    @second_try
     def test_default_buffers(self):
         messages = self.record_under_load(5)
         self.assertEqual(self.reported_losses(messages), 0)

@@ -314,6 +314,7 @@ class Pages(unittest.TestCase):
         # The kernel also lists blocks without RAM in its memory sections.
         self.assertLessEqual(use['blocks'] + use['reserved'], sum(listed.values()))
 
+    @beside_other_processes(3)
     def test_slab_caches_in_mixed_pageblocks(self):
         use = census()['pageblocks']
         caches = use['caches_in_mixed']

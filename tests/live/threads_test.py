@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares the process of each task with /proc, and for short-lived tasks with task_newtask."""
 import os
+import signal
 import threading
 import unittest
 
@@ -29,8 +30,9 @@ class Threads(LiveTest):
 
     def test_threads_at_the_start_and_end(self):
         before = self.start_threads(3)
-        process = self.start('--duration', '1s', '-e', 'kmem:kmalloc')
+        process = self.start('-e', 'kmem:kmalloc')
         later = self.start_threads(2)
+        process.send_signal(signal.SIGINT)
         self.finish(process)
         own = tasks_of(os.getpid())
         self.assertLessEqual(before | later | {os.getpid()}, own)
@@ -40,11 +42,12 @@ class Threads(LiveTest):
         self.assertFalse([tid for tid, group in groups.items() if groups.get(group, group) != group])
 
     def test_short_lived_thread(self):
-        process = self.start('--duration', '1s', '-e', 'task:task_newtask')
+        process = self.start('-e', 'task:task_newtask')
         made = []
         thread = threading.Thread(target=lambda: made.append(threading.get_native_id()))
         thread.start()
         thread.join()
+        process.send_signal(signal.SIGINT)
         self.finish(process)
         file = File(self.trace)
         self.assertNotIn(made[0], file.thread_groups())

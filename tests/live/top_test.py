@@ -180,7 +180,7 @@ class Top(LiveTest):
                                    delta=bytes_exact // 50)
 
     def test_objects_are_counted_by_cache(self):
-        process = subprocess.Popen([PROGRAM, 'top', '--view', 'net', '--json', '--interval', '300ms', '-n', '6'],
+        process = subprocess.Popen([PROGRAM, 'top', '--view', 'net', '--json', '--interval', '300ms', '-n', '12'],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding='utf-8')
         self.addCleanup(self.end, process)
         first = process.stdout.readline()

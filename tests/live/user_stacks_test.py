@@ -47,7 +47,7 @@ MAKER = r'''
 #include <sys/mman.h>
 #include <unistd.h>
 int main(int count, char **arguments) {
-  usleep(300000);  // it was seen to begin when the rest is
+  usleep(1500000);  // it was seen to begin when the rest is
   static const unsigned char kPipe[] = {0xb8, 22, 0, 0, 0, 0x0f, 0x05, 0xc3};  // mov eax, 22; syscall; ret
   char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memcpy(code, kPipe, sizeof kPipe);
@@ -84,7 +84,7 @@ _start:
   cmp $32, %edx           # AT_SYSINFO
   jne 2b
   mov %eax, %edi
-  mov $20000, %esi
+  mov $100000, %esi
 3:mov $ends, %ebx
   mov $42, %eax           # pipe
   call *%edi

@@ -67,10 +67,12 @@ class Answers(unittest.TestCase):
                 pass
 
         self.server.RequestHandlerClass = Busy
+        began = time.monotonic()
         done = run('fleet', 'report', '--server', f'http://127.0.0.1:{self.server.server_port}', '--retry', '1s')
         self.assertEqual(2, done.returncode)
         self.assertIn('cannot answer now', ' '.join(done.stderr.split()))
-        self.assertGreaterEqual(asked[-1] - asked[0], 0.9)
+        self.assertGreater(len(asked), 1)
+        self.assertGreaterEqual(asked[-1] - began, 0.9)
 
     def test_expected_answers(self):
         done = self.ask([LEAK], '--json')
