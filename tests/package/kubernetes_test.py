@@ -152,7 +152,7 @@ class PrivilegesTest(unittest.TestCase):
         done = self.run_pod('profile.yaml', *arguments[:3], *short)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn('kallsyms', done.stderr)
-        largest = self.new_file('output', '.kmt', most=os.path.getsize)  # the last one may cover a few milliseconds
+        largest = self.new_file('output', '-heap-*.kmt', most=os.path.getsize)  # the last one may cover a few milliseconds
         shown = subprocess.run([PROGRAM, 'profile', '--show', largest], stdout=subprocess.PIPE, check=True,
                                encoding='utf-8').stdout
         self.assertRegex(shown, r'[a-z_.0-9]+\+0x')
